@@ -1,0 +1,37 @@
+"""The exceptions that cross a room's border.
+
+ClmError
+├── UsageError        the caller asked for something that cannot be (also a missing extra)
+├── NoSessionError    no such session, or more than one
+├── NotALogError      no format claims a file the caller named
+├── DatabaseError     not our database, newer than us, locked, full, damaged
+└── Refused           a format refuses a whole file; caught by the core and recorded as an issue
+
+Bad input is data, not an exception: it becomes a ``model.Issue``. Messages are one line: what, where, what to do.
+"""
+
+from __future__ import annotations
+
+
+class ClmError(Exception):
+    """Base of all errors of this project; ``str()`` is one line for a person."""
+
+
+class UsageError(ClmError):
+    """The request cannot be met as put."""
+
+
+class NoSessionError(ClmError):
+    """No session has that id, or several have that prefix."""
+
+
+class NotALogError(ClmError):
+    """No format recognises the file."""
+
+
+class DatabaseError(ClmError):
+    """The database cannot be used."""
+
+
+class Refused(ClmError):
+    """A format refuses the whole file (clm: a newer format version)."""

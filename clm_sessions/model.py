@@ -1,0 +1,404 @@
+"""The values every room shares. They are frozen and know nothing of files, SQL or HTML.
+
+Conventions: ``None`` means "not recorded", 0 means "recorded as zero". Times are whole milliseconds since
+the epoch, UTC. A message is named by its session and its index in ``Session.messages`` ("seq"); chunks and
+tool calls refer to messages by that index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["user", "ai", "system", "compact", "hard_noise", "sidechain"]
+CHUNK_KINDS: tuple[Kind, ...] = ("user", "ai", "system", "compact")
+Status = Literal["ok", "error", "interrupted", "unanswered"]
+Disposition = Literal["message", "fact", "noise", "duplicate", "raw", "blank", "issue", "pending"]
+DISPOSITIONS: tuple[Disposition, ...] = ("message", "fact", "noise", "duplicate", "raw", "blank", "issue", "pending")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a record stands in its source: physical line (from 1), byte offset and length of that line.
+
+    ``part`` counts from 0 the records of one line (two objects may be joined on it).
+    """
+
+    line: int
+    offset: int
+    length: int
+    part: int = 0
+
+
+# -- content blocks ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """Text of a message. ``extra``: other keys the log gave this block, or None."""
+
+    text: str
+    extra: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thinking:
+    """Reasoning text; may be empty (the log keeps only a signature)."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """An image by content. ``data`` is None when it was not loaded, though ``sha256`` and ``size`` are known."""
+
+    media_type: str
+    sha256: str
+    size: int
+    data: bytes | None = None
+    extra: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolUse:
+    """A request to run a tool.
+
+    ``input`` is the parsed JSON value; ``args`` the raw argument text of formats that log it as text
+    (then ``input`` is that text parsed, or the text itself where it is no JSON).
+    """
+
+    id: str | None
+    name: str | None
+    input: Any
+    args: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a tool gave back: a string, or the blocks (Text, Image, Unknown) it was made of."""
+
+    tool_use_id: str | None
+    content: str | tuple[Block, ...]
+    is_error: bool = False
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """A block of a kind nobody has told us about, kept as it was."""
+
+    type: str
+    data: Any
+
+
+Block = Text | Thinking | Image | ToolUse | ToolResult | Unknown
+
+
+# -- messages ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one API reply. ``input`` excludes what came from or went to the cache; ``reasoning`` is part of output."""
+
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    cache_creation: int | None = None
+    reasoning: int | None = None
+
+    @property
+    def total(self) -> int | None:
+        """All four counts, or None if none was recorded."""
+        known = [n for n in (self.input, self.output, self.cache_read, self.cache_creation) if n is not None]
+        return sum(known) if known else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A slash command a person typed; ``name`` without the slash. A missing tag is None."""
+
+    name: str
+    message: str | None = None
+    args: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One entry of a log that takes part in chunking.
+
+    ``kind`` says where it goes (see ``Kind``); ``origin`` says what it is, in one word: prompt, command,
+    bash_command, command_output, reply, synthetic, tool_result, interruption, notification, teammate, injected,
+    compact_summary, context, system. ``text`` is what a person should read where that differs from the joined
+    text blocks (None: it does not differ). ``detail`` holds the small structured facts the log gave beside the
+    content (exit code, patch), already trimmed by the format.
+    """
+
+    place: Place
+    role: str
+    kind: Kind
+    origin: str
+    blocks: tuple[Block, ...] = ()
+    at: int | None = None
+    uuid: str | None = None
+    parent_uuid: str | None = None
+    text: str | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    reply_id: str | None = None
+    is_sidechain: bool = False
+    is_meta: bool = False
+    agent_id: str | None = None
+    source_tool_use_id: str | None = None
+    command: Command | None = None
+    detail: Any = None
+
+    @property
+    def joined(self) -> str:
+        """The text blocks joined without a separator."""
+        return "".join(b.text for b in self.blocks if isinstance(b, Text))
+
+    @property
+    def display(self) -> str:
+        """What a person should read: ``text`` if given, else ``joined``."""
+        return self.joined if self.text is None else self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """Something a log says about its session rather than in it: a title, a mode, a link hint. ``value`` is JSON."""
+
+    name: str
+    value: Any
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issue:
+    """A place where a source could not be used as it stands.
+
+    ``kind``: bad_line (not JSON, or of the wrong shape), not_object (JSON, but no object: a note), refused,
+    repaired (joined records), unreadable, plugin, tie. ``line`` counts from 1, ``offset`` is in bytes.
+    """
+
+    kind: str
+    reason: str
+    line: int | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spawn:
+    """What a tool call that starts a subagent says about it."""
+
+    prompt: str | None = None
+    description: str | None = None
+    agent_type: str | None = None
+    team: str | None = None
+    member: str | None = None
+
+
+# -- what is read from one log, and what is derived -------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """All that one log holds, normalised: the input of ``derive``.
+
+    ``first_at``/``last_at``: first dated record in file order, latest time of any record.
+    ``lines``: physical lines by disposition (they add up). ``types``: records by (type, disposition).
+    """
+
+    messages: Sequence[Message] = ()
+    facts: Sequence[Fact] = ()
+    issues: Sequence[Issue] = ()
+    first_at: int | None = None
+    last_at: int | None = None
+    lines: Mapping[str, int] = field(default_factory=dict)
+    types: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A tool call linked to its result. ``message``/``result_message``/``chunk`` are seqs; None = there is none.
+
+    ``duration_ms`` is result time minus call time (may be negative, None if unknown).
+    """
+
+    id: str | None
+    name: str | None
+    input: Any
+    status: Status
+    message: int
+    args: str | None = None
+    result: str | tuple[Block, ...] | None = None
+    is_error: bool | None = None
+    result_message: int | None = None
+    chunk: int | None = None
+    started_at: int | None = None
+    ended_at: int | None = None
+    duration_ms: int | None = None
+    detail: Any = None
+    subagent_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One API reply, counted once: ``message`` is the entry whose usage counts (the largest, last of equals)."""
+
+    reply_id: str | None
+    model: str | None
+    message: int
+    usage: Usage | None
+    at: int | None = None
+    chunk: int | None = None
+    inherited: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A unit of display: one user, system or compact message, or a run of AI messages.
+
+    ``key`` is ``<kind>-<uuid of its first message>`` (line number where there is no uuid). ``started_at``,
+    ``ended_at``, ``duration_ms`` follow spec section 6; ``span_ms`` is latest minus earliest time.
+    ``usage`` counts each reply once within the chunk. ``status``: complete, error or interrupted (AI chunks).
+    """
+
+    seq: int
+    kind: Kind
+    key: str
+    messages: tuple[int, ...]
+    sidechain: tuple[int, ...] = ()
+    subagents: tuple[str, ...] = ()
+    started_at: int | None = None
+    ended_at: int | None = None
+    duration_ms: int | None = None
+    span_ms: int | None = None
+    usage: Usage = field(default_factory=Usage)
+    status: str | None = None
+    preview: str = ""
+    tool_calls: int = 0
+    tool_errors: int = 0
+    context_before: int | None = None
+    context_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """A stretch between compactions: number from 1, tokens it added, peak, and size after its compaction (None: open)."""
+
+    number: int
+    contribution: int
+    peak: int
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """How the context window filled: tokens consumed over all phases, and the phases."""
+
+    consumption: int | None = None
+    phases: tuple[Phase, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfo:
+    """The facts of one session, without its content: one row of the ``sessions`` table.
+
+    ``id`` is the key; ``native_id`` what the agent calls the session. ``role``: main, subagent, orphan (an agent
+    log whose session log is missing), internal (an agent the program started for itself). ``parent_id`` and
+    ``parent_call`` say which session and tool call started a subagent, ``link`` how that is known (result, hint,
+    meta, team, prompt). ``prompts`` are those a person typed. Token counts are of this session alone.
+    """
+
+    id: str
+    native_id: str
+    format: str
+    role: str = "main"
+    agent_id: str | None = None
+    parent_id: str | None = None
+    parent_call: str | None = None
+    parent_agent_id: str | None = None
+    link: str | None = None
+    description: str | None = None
+    agent_type: str | None = None
+    team: str | None = None
+    member: str | None = None
+    color: str | None = None
+    parallel: bool = False
+    forked_from: str | None = None
+    project: str | None = None
+    project_name: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    version: str | None = None
+    provider: str | None = None
+    agent: str | None = None
+    title: str | None = None
+    models: tuple[str, ...] = ()
+    started_at: int | None = None
+    ended_at: int | None = None
+    duration_ms: int | None = None
+    ongoing: bool = False
+    messages: int = 0
+    chunks: int = 0
+    prompts: int = 0
+    tool_calls: int = 0
+    tool_errors: int = 0
+    unanswered: int = 0
+    interruptions: int = 0
+    compactions: int = 0
+    subagents: int = 0
+    images: int = 0
+    requests: int = 0
+    usage: Usage = field(default_factory=Usage)
+    context: Context = field(default_factory=Context)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A session as values: facts, messages, chunks, tool calls, API replies, and the sessions of its subagents."""
+
+    info: SessionInfo
+    messages: Sequence[Message] = ()
+    chunks: Sequence[Chunk] = ()
+    tool_calls: Sequence[ToolCall] = ()
+    requests: Sequence[Request] = ()
+    facts: Sequence[Fact] = ()
+    issues: Sequence[Issue] = ()
+    subagents: Sequence[Session] = ()
+
+    @property
+    def id(self) -> str:
+        """The key of the session."""
+        return self.info.id
+
+    def contents(self, start: int = 0, stop: int | None = None) -> list[ChunkContent]:
+        """Chunks ``start`` to ``stop`` with all that is needed to show them."""
+        by_agent = {s.info.agent_id: s.info for s in self.subagents}
+        calls: dict[int | None, list[ToolCall]] = {}
+        for call in self.tool_calls:
+            calls.setdefault(call.chunk, []).append(call)
+        return [
+            ChunkContent(
+                session=self.info,
+                chunk=chunk,
+                messages={seq: self.messages[seq] for seq in (*chunk.messages, *chunk.sidechain)},
+                tool_calls=tuple(calls.get(chunk.seq, ())),
+                subagents=tuple(by_agent[a] for a in chunk.subagents if a in by_agent),
+            )
+            for chunk in self.chunks[start:stop]
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkContent:
+    """One chunk with its messages (by seq), the tool calls made in it, and the subagents attached to it."""
+
+    session: SessionInfo
+    chunk: Chunk
+    messages: Mapping[int, Message]
+    tool_calls: tuple[ToolCall, ...] = ()
+    subagents: tuple[SessionInfo, ...] = ()

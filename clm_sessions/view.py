@@ -1,0 +1,93 @@
+"""The view model: what a chunk looks like, as plain data. ``render`` makes HTML of it, ``cli`` makes text of it.
+
+All strings are plain text as the log has them: escaping is the renderer's business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from clm_sessions.model import Image
+
+SectionKind = Literal["text", "markdown", "code", "diff", "terminal", "table", "key_values", "image", "note"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffLine:
+    """``sign``: " ", "+", "-" or "@" (a hunk header)."""
+
+    sign: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A piece of a card. Which fields count depends on ``kind``.
+
+    text, markdown, terminal, note: ``text``. code: ``text``, ``language`` (a name or file name, may be None).
+    diff: ``diff``. table: ``header``, ``rows``. key_values: ``rows`` of two. image: ``image``.
+    ``title`` is a short label above it, or None.
+    """
+
+    kind: SectionKind
+    text: str = ""
+    title: str | None = None
+    language: str | None = None
+    diff: tuple[DiffLine, ...] = ()
+    header: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    image: Image | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolView:
+    """A tool call for a reader: ``title`` (tool name), ``subtitle`` (what it was about), ``badges`` (short facts
+    such as ``+2 -2`` or ``exit 1``), and the sections to unfold."""
+
+    title: str
+    subtitle: str = ""
+    badges: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One line of an AI card: thinking, text, tool, result (one without its call), interruption, subagent,
+    notification, teammate, injected, or a raw block.
+
+    ``status``: ok, error, interrupted, unanswered, or None. ``message`` is the seq it comes from.
+    """
+
+    kind: str
+    title: str = ""
+    subtitle: str = ""
+    status: str | None = None
+    duration_ms: int | None = None
+    badges: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    open: bool = False
+    message: int | None = None
+    tool: str | None = None
+    subagent: str | None = None
+    """Session key of a subagent attached here, to be loaded on demand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkView:
+    """A chunk as a card. ``anchor`` is ``c<seq>``. ``number`` is what a reader sees (seq + 1)."""
+
+    seq: int
+    number: int
+    anchor: str
+    kind: str
+    who: str
+    status: str | None = None
+    started_at: int | None = None
+    ended_at: int | None = None
+    duration_ms: int | None = None
+    output_tokens: int | None = None
+    summary: str = ""
+    sections: tuple[Section, ...] = ()
+    steps: tuple[Step, ...] = field(default=())
