@@ -1,0 +1,182 @@
+"""From the bytes of one log to a ``Stream``, with an account of every physical line.
+
+The last line without LF is provisional (decision 2): it is used if it is whole, but the checkpoint stands before
+it, so a later read begins there again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, BinaryIO
+
+from clm_sessions.errors import Refused
+from clm_sessions.formats.base import LogFormat, Parsed, Reader, StreamContext
+from clm_sessions.frames import RawLine, blank, lines
+from clm_sessions.model import Disposition, Fact, Issue, Message, Place, Stream
+
+# Of the records on one line, the one that says most gives the line its disposition.
+_RANK: tuple[Disposition, ...] = ("issue", "message", "fact", "noise", "raw", "duplicate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """Where a reading stands after the last LF: all a later reading needs besides the messages and facts.
+
+    ``offset`` is in bytes, ``line`` the number of lines before it; counts leave the provisional tail out.
+    """
+
+    offset: int = 0
+    line: int = 0
+    state: Mapping[str, Any] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
+    types: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    first_at: int | None = None
+    last_at: int | None = None
+    refused: str | None = None
+
+
+class StreamBuilder:
+    """Collects what a reader makes of the lines of one log. Begin fresh, or from a checkpoint and the stream so far."""
+
+    def __init__(
+        self, fmt: LogFormat, context: StreamContext, *, so_far: Stream | None = None, start: Checkpoint | None = None
+    ) -> None:
+        start = start or Checkpoint()
+        so_far = so_far or Stream()
+        self._decode = fmt.decode
+        self._reader: Reader = fmt.reader(context, start.state or None)
+        self.messages: list[Message] = [m for m in so_far.messages if m.place.line <= start.line]
+        self.facts: list[Fact] = [f for f in so_far.facts if f.line is None or f.line <= start.line]
+        self.issues: list[Issue] = [i for i in so_far.issues if i.line is None or i.line <= start.line]
+        self._seen = {m.uuid for m in self.messages if m.uuid is not None}
+        self._lines: Counter[str] = Counter(start.lines)
+        self._types: Counter[tuple[str, str]] = Counter(start.types)
+        self._first_at, self._last_at = start.first_at, start.last_at
+        self._offset, self._line = start.offset, start.line
+        self._refused = start.refused
+        self._checkpoint: Checkpoint | None = None
+
+    def add(self, raw: RawLine) -> None:
+        """Take in the next line. A line that did not end is the provisional tail, and the last."""
+        if not raw.ended:
+            self._checkpoint = self._mark()
+            self._tail(raw)
+            return
+        self._lines[self._line_disposition(raw)] += 1
+        self._offset = raw.offset + len(raw.data) + 1
+        self._line = raw.number
+
+    def finish(self) -> tuple[Stream, Checkpoint]:
+        """The stream with the tail, and the checkpoint before it."""
+        checkpoint = self._checkpoint or self._mark()
+        return Stream(
+            messages=self.messages,
+            facts=self.facts,
+            issues=self.issues,
+            first_at=self._first_at,
+            last_at=self._last_at,
+            lines=dict(self._lines),
+            types=dict(self._types),
+            refused=self._refused,
+        ), checkpoint
+
+    def _mark(self) -> Checkpoint:
+        return Checkpoint(
+            offset=self._offset,
+            line=self._line,
+            state=dict(self._reader.state()),
+            lines=dict(self._lines),
+            types=dict(self._types),
+            first_at=self._first_at,
+            last_at=self._last_at,
+            refused=self._refused,
+        )
+
+    def _tail(self, raw: RawLine) -> None:
+        if not blank(raw.data):
+            decoded = self._decode(raw.data, raw.number == 1)
+            if decoded.bad or not decoded.values:
+                self._lines["pending"] += 1
+                return
+        self._lines[self._line_disposition(raw)] += 1
+
+    def _line_disposition(self, raw: RawLine) -> Disposition:
+        if blank(raw.data):
+            return "blank"
+        if self._refused is not None:
+            return "raw"
+        decoded = self._decode(raw.data, raw.number == 1)
+        if decoded.problem is not None:
+            self._issue("bad_line" if decoded.bad else "repaired", decoded.problem, raw)
+        found: set[Disposition] = set()
+        for part, value in enumerate(decoded.values):
+            place = Place(line=raw.number, offset=raw.offset, length=len(raw.data) + raw.ended, part=part)
+            try:
+                found.add(self._take(self._reader.feed(value, place), raw))
+            except Refused as refusal:
+                return self._refuse(str(refusal), raw)
+        if decoded.bad:
+            return "issue"
+        return min(found, key=_RANK.index) if found else "raw"
+
+    def _take(self, parsed: Parsed, raw: RawLine) -> Disposition:
+        disposition = parsed.disposition
+        if parsed.at is not None:
+            if self._first_at is None:
+                self._first_at = parsed.at
+            if self._last_at is None or parsed.at > self._last_at:
+                self._last_at = parsed.at
+        message = parsed.message
+        if message is not None:
+            if message.uuid is not None and message.uuid in self._seen:
+                disposition = "duplicate"
+            else:
+                self.messages.append(message)
+                if message.uuid is not None:
+                    self._seen.add(message.uuid)
+        if parsed.facts:
+            self.facts.extend(replace(f, line=raw.number) if f.line is None else f for f in parsed.facts)
+        if parsed.issue is not None:
+            self._issue(parsed.issue_kind, parsed.issue, raw)
+        self._types[parsed.type or "?", disposition] += 1
+        return disposition
+
+    def _issue(self, kind: str, reason: str, raw: RawLine) -> None:
+        self.issues.append(Issue(kind=kind, reason=reason, line=raw.number, offset=raw.offset))
+
+    def _refuse(self, reason: str, raw: RawLine) -> Disposition:
+        """The whole file is refused: what was read of it is taken back, and every used line counts as raw."""
+        self._refused = reason
+        self.messages.clear()
+        self.facts.clear()
+        kept = {d: n for d, n in self._lines.items() if d in {"blank", "issue"}}
+        kept["raw"] = sum(self._lines.values()) - sum(kept.values())
+        self._lines = Counter(kept)
+        self._issue("refused", reason, raw)
+        return "raw"
+
+
+def read_stream(
+    fmt: LogFormat,
+    context: StreamContext,
+    file: BinaryIO,
+    *,
+    so_far: Stream | None = None,
+    start: Checkpoint | None = None,
+    tee: Callable[[RawLine], None] | None = None,
+) -> tuple[Stream, Checkpoint]:
+    """Read one log from ``start`` (default: its beginning) to its end. ``file`` need not be positioned.
+
+    ``tee`` sees every line as it passes. Raises OSError where the file cannot be read.
+    """
+    builder = StreamBuilder(fmt, context, so_far=so_far, start=start)
+    offset, number = (start.offset, start.line + 1) if start else (0, 1)
+    file.seek(offset)
+    feed: Iterable[RawLine] = lines(file, offset=offset, number=number)
+    for raw in feed:
+        builder.add(raw)
+        if tee is not None:
+            tee(raw)
+    return builder.finish()

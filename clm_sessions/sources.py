@@ -1,0 +1,140 @@
+"""Walk folders safely, and tell what happened to a file since it was last read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import BinaryIO, Literal
+
+from clm_sessions.model import Issue
+
+BLOCK = 4096
+Change = Literal["new", "unchanged", "grown", "rewritten"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileStat:
+    """What ``stat`` says of a file, as far as it tells a change (decision 3)."""
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A regular file below a root. ``path`` is absolute; ``relative`` is its place below the root, ``/`` between."""
+
+    path: str
+    relative: str
+    stat: FileStat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prints:
+    """Hashes of the first and the last block of what was consumed of a file, and how much that was."""
+
+    consumed: int
+    head: str
+    tail: str
+
+
+def walk(root: Path) -> Iterator[Found | tuple[str, Issue]]:
+    """Regular files below ``root`` in name order, without following links to folders.
+
+    Yields (path, Issue) for what cannot be listed. Links to files are followed once; FIFOs, sockets and devices
+    are passed over. A root that is a file gives itself.
+    """
+    top = os.path.abspath(root)
+    if not os.path.isdir(top):
+        found = _file(top, os.path.basename(top))
+        if found is not None:
+            yield found
+        return
+    pending = [top]
+    while pending:
+        folder = pending.pop()
+        try:
+            with os.scandir(folder) as entries:
+                listed = sorted(entries, key=lambda e: e.name)
+        except OSError as error:
+            yield folder, Issue(kind="unreadable", reason=f"cannot list folder: {error.strerror or error}")
+            continue
+        below = []
+        for entry in listed:
+            if entry.is_dir(follow_symlinks=False):
+                below.append(entry.path)
+                continue
+            found = _file(entry.path, entry.path[len(top) + 1 :], entry)
+            if found is not None:
+                yield found
+        pending.extend(reversed(below))
+
+
+def _file(path: str, relative: str, entry: os.DirEntry[str] | None = None) -> Found | None:
+    try:
+        info = entry.stat() if entry is not None else os.stat(path)
+    except OSError:
+        return None
+    if not stat.S_ISREG(info.st_mode):
+        return None
+    return Found(path=path, relative=relative.replace(os.sep, "/"), stat=file_stat(info))
+
+
+def file_stat(info: os.stat_result) -> FileStat:
+    """The part of a stat result that tells a change."""
+    return FileStat(
+        device=info.st_dev,
+        inode=info.st_ino,
+        size=info.st_size,
+        mtime_ns=info.st_mtime_ns,
+        ctime_ns=info.st_ctime_ns,
+    )
+
+
+def prints(file: BinaryIO, consumed: int) -> Prints:
+    """The hashes that tell whether a file still begins with the ``consumed`` bytes that were read of it."""
+    file.seek(0)
+    head = file.read(min(BLOCK, consumed))
+    file.seek(max(0, consumed - BLOCK))
+    tail = file.read(min(BLOCK, consumed))
+    return Prints(consumed=consumed, head=_digest(head), tail=_digest(tail))
+
+
+def changed(file: BinaryIO, size: int, before: Prints) -> Change:
+    """Whether a touched file still begins with what was read of it (``grown``, also by nothing) or not."""
+    if size < before.consumed:
+        return "rewritten"
+    return "grown" if prints(file, before.consumed) == before else "rewritten"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def looks_like_database(path: Path) -> bool:
+    """Whether a file begins as a SQLite database does (or is empty and named like one)."""
+    try:
+        with path.open("rb") as file:
+            magic = file.read(16)
+    except OSError:
+        return path.suffix in {".db", ".sqlite", ".sqlite3"} and not path.is_dir()
+    if magic == b"SQLite format 3\x00":
+        return True
+    return not magic and path.suffix in {".db", ".sqlite", ".sqlite3"}
+
+
+def real_path(path: str | PurePath) -> str:
+    """The path a source is known by: absolute, links resolved."""
+    return os.path.realpath(path)
+
+
+def unique(paths: Iterable[Path]) -> list[Path]:
+    """The paths without repeats, in order."""
+    return list({real_path(p): p for p in paths}.values())

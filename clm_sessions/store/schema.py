@@ -1,0 +1,178 @@
+"""The tables, as sqlite-utils migrations. The file must open on SQLite 3.34: no STRICT tables, no ``->>``.
+
+Keys come from content and place, never from a counter, so that importing in another order gives the same rows:
+a session by the agent's own id, everything in it by the session and a seq.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+import sqlite_utils
+from sqlite_utils import Migrations
+
+from clm_sessions.errors import DatabaseError
+
+APPLICATION = "clm-sessions"
+SCHEMA_VERSION = 1
+INDEXED_CHARACTERS = 65_536
+"""Search covers the first this many characters of each text (a stated limit; the whole text is stored)."""
+
+_COLUMNS: dict[str, str] = {
+    "_clm_meta": """
+        key TEXT PRIMARY KEY, value TEXT""",
+    "projects": """
+        id TEXT PRIMARY KEY, name TEXT, path TEXT""",
+    "sessions": """
+        id TEXT PRIMARY KEY, title TEXT, project_id TEXT REFERENCES projects(id), format TEXT, role TEXT, status TEXT,
+        model TEXT, git_branch TEXT, started_at TEXT, ended_at TEXT, day TEXT, duration_ms INTEGER,
+        prompts INTEGER, chunks INTEGER, messages INTEGER, tool_calls INTEGER, tool_errors INTEGER, unanswered INTEGER,
+        interruptions INTEGER, compactions INTEGER, subagents INTEGER, images INTEGER, requests INTEGER,
+        input_tokens INTEGER, output_tokens INTEGER, cache_read_tokens INTEGER, cache_creation_tokens INTEGER,
+        reasoning_tokens INTEGER,
+        own_input_tokens INTEGER, own_output_tokens INTEGER, own_cache_read_tokens INTEGER,
+        own_cache_creation_tokens INTEGER, inherited_messages INTEGER,
+        context_tokens INTEGER, context_phases TEXT,
+        parent_id TEXT REFERENCES sessions(id), parent_tool_call_id TEXT, parent_agent_id TEXT, link TEXT,
+        agent_id TEXT, agent_type TEXT, description TEXT, team TEXT, member TEXT, color TEXT, parallel INTEGER,
+        forked_from TEXT REFERENCES sessions(id), native_id TEXT, cwd TEXT, project_name TEXT, version TEXT,
+        provider TEXT, agent TEXT, models TEXT, source_state TEXT""",
+    "chunks": """
+        session_id TEXT REFERENCES sessions(id), seq INTEGER, kind TEXT, preview TEXT, status TEXT, started_at TEXT,
+        ended_at TEXT, day TEXT, duration_ms INTEGER, span_ms INTEGER, messages INTEGER, tool_calls INTEGER,
+        tool_errors INTEGER, input_tokens INTEGER, output_tokens INTEGER, cache_read_tokens INTEGER,
+        cache_creation_tokens INTEGER, reasoning_tokens INTEGER, context_before INTEGER, context_after INTEGER,
+        key TEXT, sidechain TEXT, subagents TEXT, PRIMARY KEY (session_id, seq)""",
+    "messages": f"""
+        session_id TEXT REFERENCES sessions(id), seq INTEGER, chunk_seq INTEGER, kind TEXT, origin TEXT, role TEXT,
+        model TEXT, at TEXT, day TEXT, inherited INTEGER, is_sidechain INTEGER, is_meta INTEGER, agent_id TEXT,
+        uuid TEXT, parent_uuid TEXT, reply_id TEXT, source_tool_use_id TEXT, line INTEGER, byte_offset INTEGER,
+        byte_length INTEGER, part INTEGER, usage TEXT, command TEXT, layout TEXT, detail TEXT, display TEXT, text TEXT,
+        thinking TEXT,
+        search_text TEXT GENERATED ALWAYS AS (substr(text, 1, {INDEXED_CHARACTERS})) VIRTUAL,
+        search_thinking TEXT GENERATED ALWAYS AS (substr(thinking, 1, {INDEXED_CHARACTERS})) VIRTUAL,
+        PRIMARY KEY (session_id, seq)""",
+    "tool_calls": f"""
+        session_id TEXT REFERENCES sessions(id), seq INTEGER, chunk_seq INTEGER, message_seq INTEGER, name TEXT,
+        status TEXT, started_at TEXT, ended_at TEXT, day TEXT, duration_ms INTEGER, is_error INTEGER, path TEXT,
+        inherited INTEGER, subagent_id TEXT REFERENCES sessions(id), tool_use_id TEXT, result_message_seq INTEGER,
+        input_is_text INTEGER, result_layout TEXT, input TEXT, result TEXT,
+        search_input TEXT GENERATED ALWAYS AS (substr(input, 1, {INDEXED_CHARACTERS})) VIRTUAL,
+        search_result TEXT GENERATED ALWAYS AS (substr(result, 1, {INDEXED_CHARACTERS})) VIRTUAL,
+        PRIMARY KEY (session_id, seq)""",
+    "requests": """
+        session_id TEXT REFERENCES sessions(id), seq INTEGER, chunk_seq INTEGER, message_seq INTEGER, model TEXT,
+        at TEXT, day TEXT, inherited INTEGER, input_tokens INTEGER, output_tokens INTEGER, cache_read_tokens INTEGER,
+        cache_creation_tokens INTEGER, reasoning_tokens INTEGER, reply_id TEXT, PRIMARY KEY (session_id, seq)""",
+    "session_models": """
+        session_id TEXT REFERENCES sessions(id), model TEXT, requests INTEGER, output_tokens INTEGER,
+        PRIMARY KEY (session_id, model)""",
+    "session_tools": """
+        session_id TEXT REFERENCES sessions(id), tool TEXT, calls INTEGER, errors INTEGER,
+        PRIMARY KEY (session_id, tool)""",
+    "facts": """
+        session_id TEXT REFERENCES sessions(id), seq INTEGER, name TEXT, value TEXT, line INTEGER, side TEXT,
+        PRIMARY KEY (session_id, seq)""",
+    "attachments": """
+        sha256 TEXT PRIMARY KEY, media_type TEXT, bytes INTEGER, data BLOB""",
+    "message_attachments": """
+        session_id TEXT REFERENCES sessions(id), message_seq INTEGER, position INTEGER,
+        sha256 TEXT REFERENCES attachments(sha256), PRIMARY KEY (session_id, message_seq, position)""",
+    "sources": """
+        id TEXT PRIMARY KEY, session_id TEXT REFERENCES sessions(id), format TEXT, role TEXT, state TEXT,
+        path TEXT, relative_path TEXT, folder TEXT, native_id TEXT, agent_id TEXT, device INTEGER, inode INTEGER,
+        size INTEGER, mtime_ns INTEGER, ctime_ns INTEGER, generation INTEGER, lines INTEGER, consumed INTEGER,
+        head_hash TEXT, tail_hash TEXT, first_at TEXT, last_at TEXT, refused TEXT, checkpoint TEXT""",
+    "source_lines": """
+        source_id TEXT REFERENCES sources(id), disposition TEXT, lines INTEGER, PRIMARY KEY (source_id, disposition)""",
+    "record_types": """
+        source_id TEXT REFERENCES sources(id), type TEXT, disposition TEXT, records INTEGER,
+        PRIMARY KEY (source_id, type, disposition)""",
+    "ingest_issues": """
+        source_id TEXT REFERENCES sources(id), seq INTEGER, kind TEXT, reason TEXT, line INTEGER, byte_offset INTEGER,
+        session_id TEXT REFERENCES sessions(id), PRIMARY KEY (source_id, seq)""",
+    "raw_blocks": """
+        source_id TEXT REFERENCES sources(id), generation INTEGER, byte_offset INTEGER, byte_length INTEGER,
+        codec TEXT, data BLOB, PRIMARY KEY (source_id, generation, byte_offset)""",
+}
+
+# Each column a person would facet or sort on; a facet is counted over its own narrow index.
+INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "sessions": (
+        ("project_id",), ("format",), ("role",), ("status",), ("model",), ("git_branch",), ("day",), ("started_at",),
+        ("parent_id",), ("forked_from",), ("native_id",), ("agent_type",),
+    ),
+    "chunks": (("kind",), ("status",), ("day",), ("started_at",)),
+    "messages": (
+        ("session_id", "chunk_seq"), ("kind",), ("origin",), ("role",), ("model",), ("day",), ("uuid",),
+    ),
+    "tool_calls": (("session_id", "chunk_seq"), ("name",), ("status",), ("day",), ("path",), ("subagent_id",)),
+    "requests": (("model",), ("day",), ("reply_id",)),
+    "session_models": (("model",),),
+    "session_tools": (("tool",),),
+    "facts": (("name",),),
+    "message_attachments": (("sha256",),),
+    "sources": (("path",), ("session_id",), ("state",), ("format",), ("role",)),
+    "source_lines": (("disposition",),),
+    "record_types": (("type",), ("disposition",)),
+    "ingest_issues": (("kind",), ("session_id",)),
+}
+
+FTS: dict[str, tuple[str, ...]] = {
+    "messages": ("search_text", "search_thinking"),
+    "tool_calls": ("search_input", "search_result"),
+    "sessions": ("title",),
+}
+TOKENIZE = "unicode61 remove_diacritics 2"
+
+migrations = Migrations("clm_sessions")
+
+
+@migrations()
+def first(db: sqlite_utils.Database) -> None:
+    """Schema 1."""
+    for table, columns in _COLUMNS.items():
+        db.execute(f"CREATE TABLE {table} ({columns})")
+    for table, indexes in INDEXES.items():
+        for columns in indexes:
+            db[table].create_index(columns)  # type: ignore[union-attr]
+    for table, columns in FTS.items():
+        db[table].enable_fts(columns, tokenize=TOKENIZE, create_triggers=False)  # type: ignore[union-attr]
+        # FTS5 flushes pending terms at this many bytes; 16 MB makes bulk indexing half as long. An older SQLite
+        # that does not know the setting refuses it, and only loses the speed.
+        try:
+            db.execute(f"INSERT INTO {table}_fts({table}_fts, rank) VALUES ('hashsize', 16777216)")
+        except sqlite3.OperationalError:
+            continue
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring a database to this schema. DatabaseError if it is someone else's, or newer than this version."""
+    version = schema_version(connection)
+    if version is None and connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+        raise DatabaseError("this SQLite file was not made by clm-sessions; name another file for the import")
+    check_version(version)
+    db = sqlite_utils.Database(connection)
+    migrations.apply(db)
+    connection.execute("INSERT OR REPLACE INTO _clm_meta VALUES ('application', ?)", (APPLICATION,))
+    connection.execute("INSERT OR REPLACE INTO _clm_meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
+    connection.commit()
+
+
+def schema_version(connection: sqlite3.Connection) -> int | None:
+    """The schema version of a database of ours; None if it has no marker table."""
+    try:
+        row = connection.execute("SELECT value FROM _clm_meta WHERE key = 'schema_version'").fetchone()
+    except sqlite3.OperationalError:
+        return None
+    except sqlite3.DatabaseError as error:
+        raise DatabaseError(f"not a readable SQLite database: {error}") from error
+    return int(row[0]) if row and str(row[0]).isdigit() else None
+
+
+def check_version(version: int | None) -> None:
+    """DatabaseError if the database is newer than this version knows (decision 14)."""
+    if version is not None and version > SCHEMA_VERSION:
+        raise DatabaseError(
+            f"the database has schema {version}, this version knows {SCHEMA_VERSION}; upgrade clm-sessions to open it"
+        )
