@@ -1,0 +1,11 @@
+"""Frames: from bytes to records with their place. Nothing here raises on content.
+
+``lines`` and ``read_head`` split JSONL files, ``decode_strict`` reads one line, ``head`` reads the first records,
+``document`` reads a file that is one JSON value, ``rows`` reads an SQLite file without writing to it.
+"""
+
+from clm_sessions.frames.lines import LINE_LIMIT, RawLine, head, lines, read_head
+from clm_sessions.frames.sqlite import rows
+from clm_sessions.frames.strict import blank, decode_strict, document
+
+__all__ = ["LINE_LIMIT", "RawLine", "blank", "decode_strict", "document", "head", "lines", "read_head", "rows"]

@@ -1,0 +1,207 @@
+"""One line of strict JSON, repaired where a writer was killed between two records (spec claude-code 2.1 and 2.2).
+
+orjson reads the usual line when it is installed; the standard library reads all others, and all of them when it is
+not. The outcome is the same: what the two disagree on (long integers, deep nesting) never takes the quick way.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, NoReturn
+
+from clm_sessions.formats.base import Decoded
+
+try:
+    import orjson
+except ImportError:  # pragma: no cover - the extra "fast" is not installed
+    orjson = None  # type: ignore[assignment,unused-ignore]
+
+BOM = b"\xef\xbb\xbf"
+DEPTH = 512
+"""Nested levels a record may have: below the limits of orjson (1,024) and of Python's recursion (1,000)."""
+DIGITS = 4300
+ATTEMPTS = 64
+DOCUMENT_LIMIT = 512 << 20
+
+_MARKS = bytes(ord("0") if 48 <= i <= 57 else ord("[") if i in b"[{" else ord(" ") for i in range(256))
+_LONG = b"0" * 19
+_SPACE = re.compile(r"[ \t\n\r]*")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
+)
+
+
+def blank(line: bytes) -> bool:
+    """Whether nothing is left of the line after trimming."""
+    return not line.strip() or (line[0] != ord("{") and not line.decode("utf-8", "replace").strip())
+
+
+def decode_strict(line: bytes, *, first: bool) -> Decoded:
+    """The JSON values of one line without its LF; a blank line has no value and no problem.
+
+    ``first``: the line begins the file, so a byte order mark is dropped. Lone surrogates become U+FFFD, bytes that
+    are no UTF-8 too; integers are exact; of repeated keys the last wins. Several objects on a line are all read
+    (a problem, but not bad). Anything left over is bad; the whole objects beside it are kept.
+    """
+    if first and line.startswith(BOM):
+        line = line[3:]
+    marks = line.translate(_MARKS)
+    plain = _LONG not in marks and marks.count(b"[") <= DEPTH
+    if plain and orjson is not None:
+        try:
+            return Decoded(values=(orjson.loads(line),))
+        except ValueError:
+            pass
+    if blank(line):
+        return Decoded()
+    if not line.strip(b"\0"):
+        return Decoded(problem=f"{len(line)} NUL bytes", bad=True)
+    return _Careful(_text(line), plain=plain).decoded()
+
+
+def document(data: bytes, *, limit: int = DOCUMENT_LIMIT) -> Decoded:
+    """The one JSON value a whole file holds; more than ``limit`` bytes, or anything else, is bad."""
+    if len(data) > limit:
+        return Decoded(problem=f"larger than {limit} bytes", bad=True)
+    found = decode_strict(data, first=True)
+    if found.problem:
+        return Decoded(problem=found.problem, bad=True)
+    return found
+
+
+def _text(line: bytes) -> str:
+    text = line.decode("utf-8", "replace")
+    if _SURROGATE.search(text):
+        text = _ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
+    return text
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if math.isinf(value):
+        raise ValueError("a number is out of range")
+    return value
+
+
+def _bounded(number: str) -> int:
+    if len(number) > DIGITS:
+        raise ValueError(f"a number has more than {DIGITS} digits")
+    return int(number)
+
+
+_QUICK = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
+_GUARDED = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, parse_int=_bounded)
+
+
+class _Careful:
+    """Reads value after value of a line; after a torn one it looks for the record behind it."""
+
+    def __init__(self, text: str, *, plain: bool) -> None:
+        self.text = text
+        self.plain = plain
+        self.attempts = ATTEMPTS
+        self.work = 8 * len(text)
+        self.stopped = 0  # how far the reading got that failed last
+
+    def decoded(self) -> Decoded:
+        values: list[Any] = []
+        torn: str | None = None
+        at: int | None = self.skip(0)
+        while at is not None and at < len(self.text):
+            try:
+                value, end = self.read(at)
+            except (ValueError, RecursionError) as error:
+                torn = torn or _reason(error)
+                at = self.next_record(at)
+            else:
+                values.append(value)
+                at = self.skip(end)
+        if torn is None and len(values) == 1:
+            return Decoded(values=tuple(values))
+        whole = tuple(v for v in values if isinstance(v, dict))
+        if torn is None and len(whole) == len(values):
+            return Decoded(values=whole, problem=f"{len(whole)} records on one line")
+        kept = f"; records kept: {len(whole)}" if whole else ""
+        return Decoded(values=whole, problem=(torn or "several values on one line") + kept, bad=True)
+
+    def skip(self, at: int) -> int:
+        found = _SPACE.match(self.text, at)
+        return found.end() if found else at
+
+    def read(self, at: int) -> tuple[Any, int]:
+        decoder = _QUICK if self.plain else _GUARDED
+        try:
+            value, end = decoder.raw_decode(self.text, at)
+        except json.JSONDecodeError as error:
+            self.stopped = len(self.text) if error.msg.startswith("Unterminated") else error.pos
+            raise
+        except (ValueError, RecursionError):
+            self.stopped = len(self.text)
+            raise
+        if not self.plain and _too_deep(value):
+            self.stopped = end
+            raise ValueError(f"nested deeper than {DEPTH} levels")
+        return value, end
+
+    def next_record(self, torn: int) -> int | None:
+        """Where the next whole record begins after the torn one at ``torn``, or None.
+
+        A stub inside a string ends just behind the first quote of the next record, so the last ``{"`` before that
+        point is tried first; then each one in turn, within bounds that keep hostile lines linear.
+        """
+        at = self.text.rfind('{"', torn + 1, self.stopped + 6)
+        if at >= 0 and self.stopped < len(self.text) and self.is_record(at):
+            return at
+        at = self.text.find('{"', torn + 1)
+        while at >= 0 and self.attempts > 0 and self.work > 0:
+            if self.is_record(at):
+                return at
+            at = self.text.find('{"', at + 1)
+        return None
+
+    def is_record(self, at: int) -> bool:
+        """Whether a whole record stands at ``at`` on the top level: the line, or another record, follows it."""
+        self.attempts -= 1
+        try:
+            value, self.stopped = self.read(at)
+        except (ValueError, RecursionError):
+            return False
+        finally:
+            self.work -= self.stopped - at
+        after = self.skip(self.stopped)
+        if after < len(self.text) and not self.text.startswith('{"', after):
+            return False
+        return (
+            isinstance(value, dict)
+            and isinstance(value.get("type"), str)
+            and not value.keys().isdisjoint(("timestamp", "uuid", "sessionId"))
+        )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON: {error.msg} (character {error.pos + 1})"
+    if isinstance(error, RecursionError):
+        return f"nested deeper than {DEPTH} levels"
+    return f"not JSON: {error}" if "limit" not in str(error) else f"not JSON: a number has more than {DIGITS} digits"
+
+
+def _too_deep(value: Any) -> bool:  # noqa: ANN401 - a JSON value
+    level = [value]
+    for _ in range(DEPTH):
+        level = [
+            inner
+            for each in level
+            for inner in (each.values() if isinstance(each, dict) else each)
+            if isinstance(inner, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
