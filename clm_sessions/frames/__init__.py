@@ -6,6 +6,17 @@
 
 from clm_sessions.frames.lines import LINE_LIMIT, RawLine, head, lines, read_head
 from clm_sessions.frames.sqlite import rows
-from clm_sessions.frames.strict import blank, decode_strict, document
+from clm_sessions.frames.strict import blank, decode_strict, document, too_deep
 
-__all__ = ["LINE_LIMIT", "RawLine", "blank", "decode_strict", "document", "head", "lines", "read_head", "rows"]
+__all__ = [
+    "LINE_LIMIT",
+    "RawLine",
+    "blank",
+    "decode_strict",
+    "document",
+    "head",
+    "lines",
+    "read_head",
+    "rows",
+    "too_deep",
+]

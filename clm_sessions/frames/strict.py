@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from typing import Any, NoReturn
 
 from clm_sessions.formats.base import Decoded
@@ -43,8 +44,9 @@ def decode_strict(line: bytes, *, first: bool) -> Decoded:
     """The JSON values of one line without its LF; a blank line has no value and no problem.
 
     ``first``: the line begins the file, so a byte order mark is dropped. Lone surrogates become U+FFFD, bytes that
-    are no UTF-8 too; integers are exact; of repeated keys the last wins. Several objects on a line are all read
-    (a problem, but not bad). Anything left over is bad; the whole objects beside it are kept.
+    are no UTF-8 too; integers are exact, other numbers at most the largest float; of repeated keys the last wins.
+    Several objects on a line are all read (a problem, but not bad). Anything left over is bad; the whole objects
+    beside it are kept.
     """
     if first and line.startswith(BOM):
         line = line[3:]
@@ -83,11 +85,10 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _finite(number: str) -> float:
+def finite(number: str) -> float:
+    """The number, or the largest there is of its sign: ``1e999`` is JSON, but what Python makes of it is not."""
     value = float(number)
-    if math.isinf(value):
-        raise ValueError("a number is out of range")
-    return value
+    return value if math.isfinite(value) else math.copysign(sys.float_info.max, value)
 
 
 def _bounded(number: str) -> int:
@@ -96,8 +97,8 @@ def _bounded(number: str) -> int:
     return int(number)
 
 
-_QUICK = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
-_GUARDED = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, parse_int=_bounded)
+_QUICK = json.JSONDecoder(parse_constant=_no_constant, parse_float=finite)
+_GUARDED = json.JSONDecoder(parse_constant=_no_constant, parse_float=finite, parse_int=_bounded)
 
 
 class _Careful:
@@ -117,7 +118,7 @@ class _Careful:
         while at is not None and at < len(self.text):
             try:
                 value, end = self.read(at)
-            except (ValueError, RecursionError) as error:
+            except (ValueError, RecursionError) as error:  # noqa: PERF203 - reading goes on behind the error
                 torn = torn or _reason(error)
                 at = self.next_record(at)
             else:
@@ -145,7 +146,7 @@ class _Careful:
         except (ValueError, RecursionError):
             self.stopped = len(self.text)
             raise
-        if not self.plain and _too_deep(value):
+        if not self.plain and too_deep(value):
             self.stopped = end
             raise ValueError(f"nested deeper than {DEPTH} levels")
         return value, end
@@ -193,7 +194,8 @@ def _reason(error: Exception) -> str:
     return f"not JSON: {error}" if "limit" not in str(error) else f"not JSON: a number has more than {DIGITS} digits"
 
 
-def _too_deep(value: Any) -> bool:  # noqa: ANN401 - a JSON value
+def too_deep(value: Any) -> bool:  # noqa: ANN401 - a JSON value
+    """Whether a JSON value nests deeper than ``DEPTH`` levels; then neither ``json.dumps`` nor SQLite may take it."""
     level = [value]
     for _ in range(DEPTH):
         level = [
