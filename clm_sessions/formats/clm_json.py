@@ -46,14 +46,14 @@ def decode(line: bytes) -> Decoded:
     return Decoded(values=(value,))
 
 
-def parse(text: str) -> tuple[Any, int]:
-    """The first value and where the text goes on after it. Raises ValueError where there is none."""
+def parse(text: str, levels: int = LEVELS) -> tuple[Any, int]:
+    """The first value and where the text goes on after it. Raises ValueError where there is none, or one too deep."""
     at = _skip(text, 1 if text.startswith("\ufeff") else 0)
     open_: list[tuple[Any, str]] = []  # containers being filled, each with the key its next value goes to
     while True:
         if text.startswith(("{", "["), at):
-            if len(open_) == LEVELS:
-                raise ValueError(f"nested deeper than {LEVELS} levels")
+            if len(open_) == levels:
+                raise ValueError(f"nested deeper than {levels} levels")
             value: Any = {} if text[at] == "{" else []
             at = _skip(text, at + 1)
             if not text.startswith(_end(value), at):

@@ -6,10 +6,11 @@
 
 from clm_sessions.frames.lines import LINE_LIMIT, RawLine, head, lines, read_head
 from clm_sessions.frames.sqlite import rows
-from clm_sessions.frames.strict import blank, decode_strict, document, too_deep
+from clm_sessions.frames.strict import TOO_DEEP, blank, decode_strict, document, too_deep
 
 __all__ = [
     "LINE_LIMIT",
+    "TOO_DEEP",
     "RawLine",
     "blank",
     "decode_strict",

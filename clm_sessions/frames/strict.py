@@ -22,6 +22,7 @@ except ImportError:  # pragma: no cover - the extra "fast" is not installed
 BOM = b"\xef\xbb\xbf"
 DEPTH = 512
 """Nested levels a record may have: below the limits of orjson (1,024) and of Python's recursion (1,000)."""
+TOO_DEEP = f"nested deeper than {DEPTH} levels"
 DIGITS = 4300
 ATTEMPTS = 64
 DOCUMENT_LIMIT = 512 << 20
@@ -148,7 +149,7 @@ class _Careful:
             raise
         if not self.plain and too_deep(value):
             self.stopped = end
-            raise ValueError(f"nested deeper than {DEPTH} levels")
+            raise RecursionError
         return value, end
 
     def next_record(self, torn: int) -> int | None:
@@ -190,20 +191,20 @@ def _reason(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"not JSON: {error.msg} (character {error.pos + 1})"
     if isinstance(error, RecursionError):
-        return f"nested deeper than {DEPTH} levels"
+        return TOO_DEEP
     return f"not JSON: {error}" if "limit" not in str(error) else f"not JSON: a number has more than {DIGITS} digits"
 
 
 def too_deep(value: Any) -> bool:  # noqa: ANN401 - a JSON value
     """Whether a JSON value nests deeper than ``DEPTH`` levels; then neither ``json.dumps`` nor SQLite may take it."""
-    level = [value]
+    level = [value] if isinstance(value, (dict, list)) else []
     for _ in range(DEPTH):
+        if not level:
+            return False
         level = [
             inner
             for each in level
             for inner in (each.values() if isinstance(each, dict) else each)
             if isinstance(inner, (dict, list))
         ]
-        if not level:
-            return False
-    return True
+    return bool(level)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from support import clm_vectors
 
+from clm_sessions.checklog import check
+
 VECTORS = clm_vectors.vectors()
 LISTINGS = clm_vectors.listings()
 pytestmark = pytest.mark.vectors
@@ -35,7 +37,16 @@ def test_quirks_of_the_upstream_parser_are_followed(vector):
 @named(VECTORS)
 def test_every_line_has_one_disposition(vector):
     data = vector.input.read_bytes()
-    assert sum(clm_vectors.stream(data).lines.values()) == data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+    assert sum(clm_vectors.stream(data).lines.values()) == data.count(b"\n") + (
+        not data.endswith(b"\n") and data != b""
+    )
+
+
+@named(VECTORS)
+def test_the_schema_check_reports_every_line_that_is_not_valid(vector):
+    lines = len(vector.input.read_bytes().removesuffix(b"\n").split(b"\n")) if vector.input.stat().st_size else 0
+    wrong = [line for line, _ in check(vector.input)]
+    assert [n for n in range(1, lines + 1) if n not in wrong] == vector.expected["schema_valid_lines"]
 
 
 @named(LISTINGS)
