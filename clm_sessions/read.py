@@ -7,12 +7,12 @@ it, so a later read begins there again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 from clm_sessions.errors import Refused
-from clm_sessions.formats.base import LogFormat, Parsed, Reader, StreamContext
+from clm_sessions.formats.base import Decoded, LogFormat, Parsed, Reader, StreamContext
 from clm_sessions.frames import RawLine, blank, lines
 from clm_sessions.model import Disposition, Fact, Issue, Message, Place, Stream
 
@@ -65,8 +65,16 @@ class StreamBuilder:
             self._tail(raw)
             return
         self._lines[self._line_disposition(raw)] += 1
-        self._offset = raw.offset + len(raw.data) + 1
+        self._offset = raw.offset + raw.length
         self._line = raw.number
+
+    def add_values(self, raw: RawLine, decoded: Decoded) -> None:
+        """Take in values that stand at one place of a source that has no lines (a JSON document, a query)."""
+        self._lines[self._disposition(raw, decoded)] += 1
+
+    def refuse(self, reason: str) -> None:
+        """The whole source is refused from outside."""
+        self._lines[self._refuse(reason, RawLine(1, 0, b"", True))] += 1
 
     def finish(self) -> tuple[Stream, Checkpoint]:
         """The stream with the tail, and the checkpoint before it."""
@@ -97,7 +105,7 @@ class StreamBuilder:
     def _tail(self, raw: RawLine) -> None:
         if not blank(raw.data):
             decoded = self._decode(raw.data, raw.number == 1)
-            if decoded.bad or not decoded.values:
+            if raw.skipped or decoded.bad or not decoded.values:
                 self._lines["pending"] += 1
                 return
         self._lines[self._line_disposition(raw)] += 1
@@ -107,12 +115,17 @@ class StreamBuilder:
             return "blank"
         if self._refused is not None:
             return "raw"
-        decoded = self._decode(raw.data, raw.number == 1)
+        if raw.skipped:
+            self._issue("too_long", f"a line of {raw.length:,} bytes is kept in the raw archive, not read", raw)
+            return "issue"
+        return self._disposition(raw, self._decode(raw.data, raw.number == 1))
+
+    def _disposition(self, raw: RawLine, decoded: Decoded) -> Disposition:
         if decoded.problem is not None:
             self._issue("bad_line" if decoded.bad else "repaired", decoded.problem, raw)
         found: set[Disposition] = set()
         for part, value in enumerate(decoded.values):
-            place = Place(line=raw.number, offset=raw.offset, length=len(raw.data) + raw.ended, part=part)
+            place = Place(line=raw.number, offset=raw.offset, length=raw.length, part=part)
             try:
                 found.add(self._take(self._reader.feed(value, place), raw))
             except Refused as refusal:
@@ -165,18 +178,14 @@ def read_stream(
     *,
     so_far: Stream | None = None,
     start: Checkpoint | None = None,
-    tee: Callable[[RawLine], None] | None = None,
 ) -> tuple[Stream, Checkpoint]:
     """Read one log from ``start`` (default: its beginning) to its end. ``file`` need not be positioned.
 
-    ``tee`` sees every line as it passes. Raises OSError where the file cannot be read.
+    Raises OSError where the file cannot be read.
     """
     builder = StreamBuilder(fmt, context, so_far=so_far, start=start)
     offset, number = (start.offset, start.line + 1) if start else (0, 1)
     file.seek(offset)
-    feed: Iterable[RawLine] = lines(file, offset=offset, number=number)
-    for raw in feed:
+    for raw in lines(file, offset=offset, number=number):
         builder.add(raw)
-        if tee is not None:
-            tee(raw)
     return builder.finish()

@@ -141,6 +141,8 @@ class LogFormat:
     label: str = ""
     api_version: int = API_VERSION
     framer: Literal["jsonl", "json", "sqlite"] = "jsonl"
+    """How the core makes records of a file: a line each; the one JSON document; the rows of ``queries``."""
+    queries: tuple[str, ...] = ()
     dialect: Dialect = Dialect()
     resume_command: str | None = None  # with {id}, e.g. "claude --resume {id}"
 

@@ -28,8 +28,11 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def dumps(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    """Compact JSON text. NUL inside a string becomes visible (decision 5), as SQLite text ends there."""
-    return _encode(value).replace("\\u0000", "\u2400")
+    """Compact JSON text. A value nested too deep to write again is named as such: only the raw archive has it."""
+    try:
+        return _encode(value)
+    except RecursionError:
+        return '{"clm":"nested too deep, see the raw record"}'
 
 
 def clean(text: str | None) -> str | None:

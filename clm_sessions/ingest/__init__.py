@@ -1,0 +1,215 @@
+"""The story of an import in one page: find, read, derive, write, report."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from clm_sessions.errors import DatabaseError, UsageError
+from clm_sessions.ingest import ledger, report
+from clm_sessions.ingest.bundle import BundleImport, Outcome
+from clm_sessions.ingest.discover import Discovery, Files, Known, discover
+from clm_sessions.ingest.keys import session_key
+from clm_sessions.ingest.report import Report
+from clm_sessions.model import Issue
+from clm_sessions.plugins import Registry
+from clm_sessions.sources import Prints, unique
+from clm_sessions.store.connect import begin, close_writer, open_writer
+from clm_sessions.store.writer import Writer
+
+__all__ = ["Files", "Progress", "Report", "default_roots", "ingest"]
+
+BATCH = 64_000_000
+"""Bytes of source in one transaction (decision 7)."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """Where an import stands, for whoever shows it. ``show`` is called with (bytes done, bytes in all)."""
+
+    show: Callable[[int, int], None] = lambda done, total: None
+    waiting: Callable[[], None] = lambda: None
+    done: int = 0
+    total: int = 0
+
+    def advance(self, size: int) -> None:
+        """Some bytes more were read."""
+        self.done += size
+        self.show(self.done, max(self.total, self.done))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Import:
+    db: sqlite3.Connection
+    writer: Writer
+    progress: Progress
+    keep_raw: bool
+    sources: dict[str, ledger.Source] = field(default_factory=dict)
+    report: Report = field(default_factory=Report)
+    open_bytes: int = 0
+    pending: list[Outcome] = field(default_factory=list)
+
+
+def default_roots(registry: Registry, home: Path, env: dict[str, str]) -> list[Path]:
+    """The folders in which known agents keep their logs, those that exist."""
+    return unique(r for f in registry.formats.values() for r in f.roots(home, env) if r.is_dir())
+
+
+def ingest(
+    database: Path,
+    roots: Sequence[Path],
+    registry: Registry,
+    *,
+    only: str | None = None,
+    keep_raw: bool = True,
+    progress: Progress | None = None,
+) -> Report:
+    """Import everything below ``roots`` into ``database`` (made if missing), reading only what changed.
+
+    ``only``: the one format to read as. Raises UsageError if a root is missing, DatabaseError if the database cannot
+    be used. Interrupted by Ctrl-C it keeps what was committed and says so in the report.
+    """
+    for root in roots:
+        if not root.exists():
+            raise UsageError(f"{root}: no such file or folder")
+    started = time.monotonic()
+    db = open_writer(database)
+    work = _Import(db=db, writer=Writer(db), progress=progress or Progress(), keep_raw=keep_raw)
+    try:
+        _run(work, roots, registry, only)
+    except KeyboardInterrupt:
+        work.writer.rollback()
+        work.report.interrupted = True
+    except sqlite3.Error as error:
+        work.writer.rollback()
+        raise DatabaseError(f"{database}: {error}; what was committed before is whole, run the import again") from error
+    finally:
+        work.report.totals, work.report.issues = report.totals(db), report.issues(db)
+        close_writer(db)
+    work.report.seconds = time.monotonic() - started
+    return work.report
+
+
+def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | None) -> None:
+    work.sources = ledger.by_path(work.db)
+    found = discover(roots, registry, known=_known(work.sources), only=only)
+    todo = [bundle for bundle in found.bundles if _touched(work, bundle)]
+    work.progress.total = sum(log.found.stat.size for bundle in todo for log in bundle.logs())
+    taken = _taken(work.db)
+    _begin(work)
+    for bundle in todo:
+        key, verdict = session_key(bundle, taken)
+        if verdict == "copy":
+            bundle.copies += [*bundle.logs(), *bundle.side]
+            bundle.main, bundle.agents, bundle.side = None, {}, []
+        _note_copies(work, bundle, key)
+        if bundle.main is not None:
+            taken[key] = (bundle.main.found.path, None)
+        if bundle.logs() or bundle.side:
+            _import(work, bundle, key)
+    _note_unrecognised(work, found)
+    _note_gone(work, roots, found)
+    _commit(work)
+    work.report.notices = found.issues
+
+
+def _known(sources: dict[str, ledger.Source]) -> dict[str, Known]:
+    return {
+        path: Known(
+            stat=ledger.stat_of(s), format=s["format"], role=s["role"], session=s["native_id"], agent=s["agent_id"],
+            folder=s["folder"],
+        )
+        for path, s in sources.items()
+        if s["state"] in ("present", "copy")
+    }
+
+
+def _taken(db: sqlite3.Connection) -> dict[str, tuple[str, Prints | None]]:
+    rows = db.execute("SELECT id, path, consumed, head_hash, tail_hash FROM sources WHERE role = 'main' AND state <> 'copy'")
+    return {
+        sid: (path, None if consumed is None else Prints(consumed=consumed, head=head, tail=tail))
+        for sid, path, consumed, head, tail in rows
+    }
+
+
+def _touched(work: _Import, bundle: Files) -> bool:
+    """Whether a bundle needs a look; an untouched one is counted and left."""
+    files = [*bundle.logs(), *bundle.side, *bundle.copies]
+    if not all(ledger.untouched(work.sources.get(log.found.path), log) for log in files):
+        return True
+    work.report.sources["unchanged"] += len(files)
+    work.report.sessions["unchanged"] += not all(work.sources[log.found.path]["state"] == "copy" for log in files)
+    return False
+
+
+def _import(work: _Import, bundle: Files, key: str) -> None:
+    before = work.progress.done
+    outcome = BundleImport(
+        work.db, work.writer, bundle, key, keep_raw=work.keep_raw, advance=work.progress.advance
+    ).run()
+    work.pending.append(outcome)
+    work.report.formats[bundle.format.name] += 1
+    work.open_bytes += work.progress.done - before
+    if work.open_bytes >= BATCH:
+        _commit(work)
+        _begin(work)
+
+
+def _begin(work: _Import) -> None:
+    begin(work.writer.begin, work.progress.waiting)
+    work.open_bytes = 0
+
+
+def _commit(work: _Import) -> None:
+    """Commit, and only then count what the transaction held."""
+    work.writer.commit()
+    for outcome in work.pending:
+        work.report.sources.update(Counter(outcome.sources.values()))
+        work.report.sessions["new" if outcome.new else "changed" if outcome.changed else "unchanged"] += 1
+    work.report.bytes += work.open_bytes
+    work.pending = []
+
+
+def _note_copies(work: _Import, bundle: Files, key: str) -> None:
+    for log in bundle.copies:
+        sid = f"{ledger.source_id(key, log)}@{ledger.place_digest(log)}"
+        reason = "the same log is imported from another place; this file adds nothing to it"
+        ledger.put(work.db, {**ledger.row(log, sid, log.found.stat), "state": "copy"})
+        ledger.write_issues(work.db, sid, [Issue(kind="copy", reason=reason)], None)
+        work.report.sources["new"] += 1
+
+
+def _note_unrecognised(work: _Import, found: Discovery) -> None:
+    for file in found.unrecognised:
+        sid = f"unrecognised/{file.relative}"
+        if file.stat.size:
+            ledger.put(work.db, ledger.unrecognised_row(file, sid))
+            reason = "no format recognises this file; name one with --format if you know it"
+            ledger.write_issues(work.db, sid, [Issue(kind="unrecognised", reason=reason)], None)
+
+
+def _note_gone(work: _Import, roots: Iterable[Path], found: Discovery) -> None:
+    """Mark the sources below the roots that are no longer there; their rows stay."""
+    blind = tuple(path + os.sep for path, issue in found.issues if issue.kind == "unreadable")
+    for root in roots:
+        if not root.is_dir():
+            continue
+        top = os.path.join(os.path.abspath(root), "")
+        rows = work.db.execute(
+            "SELECT id, path, role, session_id FROM sources WHERE state IN ('present', 'unreadable') "
+            "AND substr(path, 1, ?) = ?",
+            (len(top), top),
+        ).fetchall()
+        for sid, path, role, session in rows:
+            if path in found.paths or path.startswith(blind) or os.path.exists(path):
+                continue
+            work.db.execute("UPDATE sources SET state = 'gone' WHERE id = ?", (sid,))
+            work.report.sources["gone"] += 1
+            if role in ("main", "agent") and session is not None:
+                work.db.execute("UPDATE sessions SET source_state = 'gone' WHERE id = ?", (session,))
+                work.report.sessions["gone"] += role == "main"

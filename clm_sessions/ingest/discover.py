@@ -1,0 +1,214 @@
+"""From paths to bundles: the files that make up each session, recognised by their format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from clm_sessions.formats.base import Head, LogFormat
+from clm_sessions.frames import document, head, read_head
+from clm_sessions.model import Issue
+from clm_sessions.plugins import Registry
+from clm_sessions.sources import FileStat, Found, walk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the database already knows of a file: enough not to look into it again while its stat is the same."""
+
+    stat: FileStat
+    format: str
+    role: str
+    session: str | None
+    agent: str | None = None
+    folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFile:
+    """A file that takes part in a session: a log, or a file beside the logs (role ``side``)."""
+
+    found: Found
+    format: LogFormat
+    role: str
+    session: str
+    agent: str | None = None
+    folder: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Files:
+    """The files of one session: its log (None: missing), the logs of its subagents, files beside them.
+
+    ``copies`` are further files that claim the same place; the reason is given.
+    """
+
+    format: LogFormat
+    session: str
+    main: LogFile | None = None
+    agents: dict[str, LogFile] = field(default_factory=dict)
+    side: list[LogFile] = field(default_factory=list)
+    copies: list[LogFile] = field(default_factory=list)
+
+    def logs(self) -> list[LogFile]:
+        """Main log first, then agent logs by name."""
+        first = [self.main] if self.main else []
+        return first + [self.agents[a] for a in sorted(self.agents)]
+
+
+@dataclass(slots=True, kw_only=True)
+class Discovery:
+    """All that was found below the roots. ``paths``: of every file that was looked at."""
+
+    bundles: list[Files] = field(default_factory=list)
+    issues: list[tuple[str, Issue]] = field(default_factory=list)
+    unrecognised: list[Found] = field(default_factory=list)
+    paths: set[str] = field(default_factory=set)
+
+
+def discover(
+    roots: Iterable[Path],
+    registry: Registry,
+    *,
+    known: Mapping[str, Known] | None = None,
+    only: str | None = None,
+) -> Discovery:
+    """Walk the roots and sort every file into its session. Files no format wants by name are passed over.
+
+    ``known``: by path; these are not opened. ``only``: the one format to try. A root that is a file brings the
+    other files of its session along.
+    """
+    out = Discovery()
+    logs: list[LogFile] = []
+    for root in roots:
+        wanted = os.path.realpath(root) if not os.path.isdir(root) else None
+        below: list[LogFile] = []
+        for found in _walk(root, out):
+            log = _recognise(found, registry, known or {}, only, out)
+            if log is not None:
+                below.append(log)
+        logs += below if wanted is None else _of_session(below, wanted)
+    unique = {log.found.path: log for log in logs}
+    out.paths |= set(unique)
+    out.bundles = _bundles(list(unique.values()))
+    return out
+
+
+def _walk(root: Path, out: Discovery) -> Iterable[Found]:
+    tops = [root]
+    if not os.path.isdir(root):
+        beside = Path(os.path.abspath(root)).with_suffix("")
+        tops = [root, *(p for p in (beside,) if p.is_dir()), *_siblings(Path(os.path.abspath(root)))]
+    for top in tops:
+        for item in walk(top):
+            if isinstance(item, Found):
+                yield item
+            else:
+                out.issues.append(item)
+
+
+def _siblings(path: Path) -> list[Path]:
+    try:
+        return sorted(p for p in path.parent.iterdir() if p != path and p.is_file())
+    except OSError:
+        return []
+
+
+def _of_session(logs: list[LogFile], wanted: str) -> list[LogFile]:
+    """Of a file's neighbours, those that belong to the same session."""
+    mine = [log for log in logs if os.path.realpath(log.found.path) == wanted]
+    names = {(log.format.name, log.session) for log in mine}
+    return mine + [
+        log
+        for log in logs
+        if (log.format.name, log.session) in names and log.role != "main" and log not in mine
+    ]
+
+
+def _recognise(
+    found: Found, registry: Registry, known: Mapping[str, Known], only: str | None, out: Discovery
+) -> LogFile | None:
+    before = known.get(found.path)
+    if before is not None and before.stat == found.stat and before.session and before.format in registry.formats:
+        return LogFile(
+            found=found, format=registry.formats[before.format], role=before.role, session=before.session,
+            agent=before.agent, folder=before.folder,
+        )  # fmt: skip
+    located = registry.locate(PurePath(found.path))
+    if only:
+        located = {name: place for name, place in located.items() if name == only}
+    if not located:
+        return None
+    for name, place in sorted(located.items()):
+        if place.role == "side":
+            if place.session is None:
+                return None
+            return LogFile(
+                found=found, format=registry.formats[name], role="side", session=place.session, agent=place.agent,
+                folder=place.folder,
+            )  # fmt: skip
+    out.paths.add(found.path)
+    try:
+        heads = _heads(found.path, [registry.formats[name] for name in located])
+    except OSError as error:
+        out.issues.append((found.path, Issue(kind="unreadable", reason=f"cannot read: {error.strerror or error}")))
+        return None
+    won = registry.recognise(located, heads, only=only)
+    if won is None or won.session is None:
+        out.unrecognised.append(found)
+        return None
+    if won.tied:
+        names = ", ".join((won.format.name, *won.tied))
+        out.issues.append((found.path, Issue(kind="tie", reason=f"several formats claim it: {names}; read as {won.format.name}")))
+    return LogFile(
+        found=found, format=won.format, role=won.located.role, session=won.session, agent=won.located.agent,
+        folder=won.located.folder,
+    )  # fmt: skip
+
+
+def _heads(path: str, formats: list[LogFormat]) -> dict[str, Head]:
+    heads = {}
+    with open(path, "rb") as file:
+        data = read_head(file)
+        for fmt in formats:
+            if fmt.framer == "json":
+                file.seek(0)
+                records = document(file.read()).values
+            else:
+                records = head(data, lambda line, first, f=fmt: f.decode(line, first)) if fmt.framer == "jsonl" else ()  # type: ignore[misc]
+            heads[fmt.name] = Head(records=records, data=data)
+    return heads
+
+
+def _bundles(logs: list[LogFile]) -> list[Files]:
+    """Files by session. The largest of several main logs comes first; an agent log goes to the main log it lies by."""
+    groups: dict[tuple[str, str], list[LogFile]] = {}
+    for log in logs:
+        groups.setdefault((log.format.name, log.session), []).append(log)
+    bundles: list[Files] = []
+    for (_name, session), members in sorted(groups.items()):
+        mains = sorted((m for m in members if m.role == "main"), key=lambda m: (-m.found.stat.size, m.found.relative))
+        made = [Files(format=members[0].format, session=session, main=main) for main in mains]
+        made = made or [Files(format=members[0].format, session=session)]
+        for log in sorted(members, key=lambda m: (-len(PurePath(m.found.path).parts), -m.found.stat.size, m.found.relative)):
+            if log.role != "main":
+                _place(max(made, key=lambda b: _nearness(b, log)), log)
+        bundles += made
+    return bundles
+
+
+def _nearness(bundle: Files, log: LogFile) -> int:
+    if bundle.main is None:
+        return 0
+    return len(os.path.commonpath([os.path.dirname(bundle.main.found.path), log.found.path]))
+
+
+def _place(bundle: Files, log: LogFile) -> None:
+    if log.role == "side":
+        bundle.side.append(log)
+    elif log.agent is None or log.agent in bundle.agents:
+        bundle.copies.append(log)
+    else:
+        bundle.agents[log.agent] = log

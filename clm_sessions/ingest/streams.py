@@ -1,0 +1,81 @@
+"""Read one log, from its beginning or from where it was left, by the framing its format names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from clm_sessions.errors import Refused
+from clm_sessions.formats.base import Decoded, StreamContext
+from clm_sessions.frames import RawLine, document, rows
+from clm_sessions.ingest.discover import LogFile
+from clm_sessions.model import Stream
+from clm_sessions.read import Checkpoint, StreamBuilder, read_stream
+from clm_sessions.sources import FileStat, file_stat
+
+Tee = Callable[[bytes], None]
+
+
+class _TeeFile:
+    """A file whose every read is also handed to ``tee``: how the raw archive gets the bytes without a second pass."""
+
+    def __init__(self, file: BinaryIO, tee: Tee) -> None:
+        self._file, self._tee = file, tee
+
+    def seek(self, offset: int) -> int:
+        return self._file.seek(offset)
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        if data:
+            self._tee(data)
+        return data
+
+
+def read_log(
+    log: LogFile,
+    file: BinaryIO,
+    *,
+    so_far: Stream | None = None,
+    start: Checkpoint | None = None,
+    tee: Tee | None = None,
+) -> tuple[Stream, Checkpoint]:
+    """The stream of a log and where it stands. Raises OSError where the file cannot be read."""
+    context = StreamContext(role="agent" if log.role == "agent" else "main", session=log.session, agent=log.agent)
+    if log.format.framer != "jsonl":
+        return _read_whole(log, context, file, tee)
+    source: BinaryIO = _TeeFile(file, tee) if tee is not None else file  # type: ignore[assignment]
+    return read_stream(log.format, context, source, so_far=so_far, start=start)
+
+
+def open_log(log: LogFile) -> tuple[BinaryIO, FileStat]:
+    """The open file and its stat, taken of the open file itself."""
+    file = open(log.found.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
+    return file, file_stat(os.fstat(file.fileno()))
+
+
+def read_side(log: LogFile, limit: int = 1 << 20) -> bytes:
+    """The bytes of a small file beside the logs, at most ``limit`` of them."""
+    with open(log.found.path, "rb") as file:
+        return file.read(limit)
+
+
+def _read_whole(log: LogFile, context: StreamContext, file: BinaryIO, tee: Tee | None) -> tuple[Stream, Checkpoint]:
+    """Formats that are one JSON document, or a database: read anew each time, each record a line of the account."""
+    data = file.read()
+    if tee is not None:
+        tee(data)
+    builder = StreamBuilder(log.format, context)
+    if log.format.framer == "json":
+        builder.add_values(RawLine(1, 0, data, True), document(data))
+    else:
+        try:
+            for number, query in enumerate(log.format.queries, 1):
+                values = tuple(rows(Path(log.found.path), query))
+                builder.add_values(RawLine(number, 0, b"", True), Decoded(values=values))
+        except Refused as refusal:
+            builder.refuse(str(refusal))
+    stream, _checkpoint = builder.finish()
+    return stream, Checkpoint(offset=len(data), line=1)

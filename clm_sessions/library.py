@@ -1,0 +1,190 @@
+"""Sessions in Python: ``load`` reads logs without any database, ``open_db`` reads the same values back from one."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from clm_sessions import plugins
+from clm_sessions.derive import Bundle, derive, nest
+from clm_sessions.errors import NoSessionError, NotALogError, UsageError
+from clm_sessions.formats.base import Located
+from clm_sessions.ingest.discover import Files, LogFile, discover
+from clm_sessions.ingest.streams import open_log, read_log, read_side
+from clm_sessions.model import Chunk, ChunkContent, Fact, Issue, Message, Request, Session, SessionInfo, Stream, ToolCall
+from clm_sessions.store import reader, search
+from clm_sessions.store.connect import open_reader
+
+
+def load(path: str | os.PathLike[str], *, format: str | None = None, registry: plugins.Registry | None = None) -> Session:  # noqa: A002 - the word users know
+    """The one session of a log file (its subagents below it), or of a folder that holds one session.
+
+    NotALogError if no format recognises it, UsageError if it is missing or holds several sessions.
+    """
+    sessions = load_all(path, format=format, registry=registry)
+    if not sessions:
+        raise NotALogError(f"{path}: no format recognises a session log here; name one with format=")
+    if len(sessions) > 1:
+        raise UsageError(f"{path}: holds {len(sessions)} sessions; use load_all, or name one file")
+    return sessions[0]
+
+
+def load_all(
+    path: str | os.PathLike[str], *, format: str | None = None, registry: plugins.Registry | None = None  # noqa: A002
+) -> list[Session]:
+    """All sessions in a file or below a folder, newest first; refused files and orphan runs included."""
+    root = Path(path)
+    if not root.exists():
+        raise UsageError(f"{path}: no such file or folder")
+    registry = registry or plugins.build()
+    found = discover([root], registry, only=format)
+    sessions = [s for files in found.bundles for s in load_bundle(files)]
+    return sorted(sessions, key=lambda s: (-(s.info.started_at or 0), s.info.id))
+
+
+def load_bundle(files: Files) -> list[Session]:
+    """The sessions of one bundle as values: the main session with its subagents, then orphans."""
+    streams: dict[str | None, Stream] = {}
+    for log in files.logs():
+        streams[log.agent if log.role == "agent" else None] = _stream(log)
+    side: list[Fact] = []
+    for log in sorted(files.side, key=lambda s: s.found.path):
+        place = Located(role="side", session=log.session, agent=log.agent, folder=log.folder)
+        side += log.format.side(place, Path(log.found.path).name, read_side(log))
+    logs = files.logs()
+    bundle = Bundle(
+        format=files.format.name,
+        key=files.session,
+        session=files.session,
+        folder=logs[0].folder if logs else None,
+        main=streams.pop(None, None),
+        agents={agent: stream for agent, stream in streams.items() if agent is not None},
+        side=side,
+    )
+    return nest(derive(bundle, files.format.dialect))
+
+
+def _stream(log: LogFile) -> Stream:
+    try:
+        file, _stat = open_log(log)
+        with closing(file):
+            return read_log(log, file)[0]
+    except OSError as error:
+        return Stream(issues=[Issue(kind="unreadable", reason=f"cannot read: {error.strerror or error}")])
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """A session in a database. Each attribute is read when asked for; ``contents`` reads a page of chunks."""
+
+    info: SessionInfo
+    db: sqlite3.Connection
+
+    @property
+    def id(self) -> str:
+        """The key of the session."""
+        return self.info.id
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """All messages, in file order."""
+        return self.read().messages
+
+    @property
+    def chunks(self) -> Sequence[Chunk]:
+        """All chunks, in order."""
+        return reader.chunks(self.db, self.id)
+
+    @property
+    def tool_calls(self) -> Sequence[ToolCall]:
+        """All tool calls, in order."""
+        return reader.tool_calls(self.db, self.id)
+
+    @property
+    def requests(self) -> Sequence[Request]:
+        """All API replies, in order."""
+        return reader.requests(self.db, self.id)
+
+    @property
+    def facts(self) -> Sequence[Fact]:
+        """What the log says of the session."""
+        return reader.facts(self.db, self.id)
+
+    @property
+    def issues(self) -> Sequence[Issue]:
+        """What was wrong with the log."""
+        return reader.issues(self.db, self.id)
+
+    @property
+    def subagents(self) -> Sequence[StoredSession]:
+        """The direct subagents, in start order."""
+        found = reader.session_infos(self.db, "s.parent_id = ? AND s.role = 'subagent'", (self.id,))
+        order = {sid: n for n, sid in enumerate(reader.children(self.db, self.id))}
+        return [StoredSession(info, self.db) for info in sorted(found, key=lambda i: order[i.id])]
+
+    def contents(self, start: int = 0, stop: int | None = None, *, images: bool = True) -> list[ChunkContent]:
+        """Chunks ``start`` to ``stop`` with all that is needed to show them; nothing else is read."""
+        return reader.contents(self.db, self.info, start, stop, images=images)
+
+    def read(self, *, images: bool = True) -> Session:
+        """The whole session as a value, equal to what ``load`` gives for its log."""
+        return reader.load_session(self.db, self.id, images=images)
+
+
+class Database:
+    """A database of sessions, opened for reading only. Iterate it, look sessions up by id, or search."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Raises DatabaseError if there is no such database, it is not ours, or it is newer than this version."""
+        self.path = Path(path)
+        self.db = open_reader(self.path)
+
+    @property
+    def sessions(self) -> list[StoredSession]:
+        """Sessions and orphan runs, newest first; subagents hang below theirs."""
+        found = reader.session_infos(self.db, "s.role IN ('main', 'orphan')")
+        return [StoredSession(info, self.db) for info in found]
+
+    def __iter__(self) -> Iterator[StoredSession]:
+        return iter(self.sessions)
+
+    def __len__(self) -> int:
+        row = self.db.execute("SELECT count(*) FROM sessions WHERE role IN ('main', 'orphan')").fetchone()
+        return int(row[0])
+
+    def __getitem__(self, sid: str) -> StoredSession:
+        return self.session(sid)
+
+    def session(self, sid: str) -> StoredSession:
+        """The session of that id, or the only one whose id begins so. NoSessionError says which it is not."""
+        found = reader.session_infos(self.db, "s.id = ?", (sid,))
+        if not found:
+            found = reader.session_infos(self.db, "substr(s.id, 1, ?) = ? AND s.role IN ('main', 'orphan')", (len(sid), sid))
+        if len(found) != 1:
+            what = "no session" if not found else f"{len(found)} sessions"
+            raise NoSessionError(f"{what} with an id that is or begins with {sid!r} in {self.path}")
+        return StoredSession(found[0], self.db)
+
+    def search(self, text: str, *, limit: int = 50) -> list[search.Hit]:
+        """Messages and tool calls that hold the words of ``text``, best first. Any text is a valid query."""
+        return search.search(self.db, text, limit=limit)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.db.close()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def open_db(path: str | os.PathLike[str]) -> Database:
+    """The database at ``path``, for reading."""
+    return Database(path)

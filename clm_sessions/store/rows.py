@@ -1,0 +1,216 @@
+"""Values to rows: what the tables should hold for a bundle of sessions, as tuples in column order.
+
+Columns that depend on other sessions (``inherited``, ``own_*``, ``forked_from``) get the answer of a session
+that shares nothing; ``lineage`` corrects them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from clm_sessions import times
+from clm_sessions.model import Block, Chunk, Fact, Image, Message, Request, Session, SessionInfo, ToolCall, ToolResult, Usage
+from clm_sessions.store.codec import Packer, clean, dumps, pack_result
+
+Row = tuple[Any, ...]
+Rows = dict[str, list[Row]]
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "projects": ("id", "name", "path"),
+    "sessions": (
+        "id", "title", "project_id", "format", "role", "status", "model", "git_branch", "started_at", "ended_at", "day",
+        "duration_ms", "prompts", "chunks", "messages", "tool_calls", "tool_errors", "unanswered", "interruptions",
+        "compactions", "subagents", "images", "requests", "input_tokens", "output_tokens", "cache_read_tokens",
+        "cache_creation_tokens", "reasoning_tokens", "own_input_tokens", "own_output_tokens", "own_cache_read_tokens",
+        "own_cache_creation_tokens", "inherited_messages", "context_tokens", "context_phases", "parent_id",
+        "parent_tool_call_id", "parent_agent_id", "link", "agent_id", "agent_type", "description", "team", "member",
+        "color", "parallel", "forked_from", "native_id", "cwd", "project_name", "version", "provider", "agent", "models",
+        "source_state",
+    ),
+    "chunks": (
+        "session_id", "seq", "kind", "preview", "status", "started_at", "ended_at", "day", "duration_ms", "span_ms",
+        "messages", "tool_calls", "tool_errors", "input_tokens", "output_tokens", "cache_read_tokens",
+        "cache_creation_tokens", "reasoning_tokens", "context_before", "context_after", "key", "sidechain", "subagents",
+    ),
+    "messages": (
+        "session_id", "seq", "chunk_seq", "kind", "origin", "role", "model", "at", "day", "inherited", "is_sidechain",
+        "is_meta", "agent_id", "uuid", "parent_uuid", "reply_id", "source_tool_use_id", "line", "byte_offset",
+        "byte_length", "part", "usage", "command", "layout", "detail", "display", "text", "thinking",
+    ),
+    "tool_calls": (
+        "session_id", "seq", "chunk_seq", "message_seq", "name", "status", "started_at", "ended_at", "day",
+        "duration_ms", "is_error", "path", "inherited", "subagent_id", "tool_use_id", "result_message_seq",
+        "input_is_text", "result_layout", "input", "result",
+    ),
+    "requests": (
+        "session_id", "seq", "chunk_seq", "message_seq", "model", "at", "day", "inherited", "input_tokens",
+        "output_tokens", "cache_read_tokens", "cache_creation_tokens", "reasoning_tokens", "reply_id",
+    ),
+    "session_models": ("session_id", "model", "requests", "output_tokens"),
+    "session_tools": ("session_id", "tool", "calls", "errors"),
+    "facts": ("session_id", "seq", "name", "value", "line", "side"),
+    "message_attachments": ("session_id", "message_seq", "position", "sha256"),
+}  # fmt: skip
+KEYS: dict[str, int] = {
+    "projects": 1, "sessions": 1, "chunks": 2, "messages": 2, "tool_calls": 2, "requests": 2, "session_models": 2,
+    "session_tools": 2, "facts": 2, "message_attachments": 3,
+}  # fmt: skip
+"""How many leading columns make the key of each table."""
+
+_SQLITE_INTEGER = 1 << 63
+_PATH_KEYS = ("file_path", "notebook_path", "path")
+
+
+def bundle_rows(sessions: Sequence[Session], side: Sequence[tuple[str, Fact]] = (), source_state: str = "present") -> Rows:
+    """All rows of a bundle. ``side``: facts from files beside the logs, by source; they belong to the first session."""
+    rows: Rows = {table: [] for table in COLUMNS}
+    for number, session in enumerate(sessions):
+        _add(rows, session, side if number == 0 else (), source_state)
+    return rows
+
+
+def images(sessions: Sequence[Session]) -> dict[str, Image]:
+    """Every image of the sessions by hash."""
+    return {i.sha256: i for s in sessions for m in s.messages for i in message_images(m)}
+
+
+def message_images(message: Message) -> list[Image]:
+    """The images of a message in order, those inside tool results too."""
+    found: list[Image] = []
+    for block in message.blocks:
+        parts: Sequence[Block] = (block,)
+        if isinstance(block, ToolResult):
+            parts = block.content if isinstance(block.content, tuple) else ()
+        found += [part for part in parts if isinstance(part, Image)]
+    return found
+
+
+def project_id(path: str) -> str:
+    """A readable key that holds no path: the last part of the path and a digest of all of it."""
+    name = "".join(c if c.isascii() and c.isalnum() else "-" for c in project_name(path)).strip("-").lower()
+    return f"{name[:40] or 'project'}-{hashlib.sha256(path.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def project_name(path: str) -> str:
+    """The last part of a working directory, on any platform."""
+    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or path
+
+
+def _add(rows: Rows, session: Session, side: Sequence[tuple[str, Fact]], source_state: str) -> None:
+    info, sid = session.info, session.info.id
+    if info.project is not None:
+        rows["projects"].append((project_id(info.project), clean(info.project_name or project_name(info.project)), clean(info.project)))
+    rows["sessions"].append(_session_row(info, session, source_state))
+    chunk_of = {m: c.seq for c in session.chunks for m in c.messages}
+    rows["chunks"] += [_chunk_row(sid, chunk) for chunk in session.chunks]
+    packer = Packer(session.tool_calls)
+    for seq, message in enumerate(session.messages):
+        rows["messages"].append(_message_row(sid, seq, chunk_of.get(seq), message, packer))
+        rows["message_attachments"] += [(sid, seq, n, i.sha256) for n, i in enumerate(message_images(message))]
+    rows["tool_calls"] += [_call_row(sid, seq, call) for seq, call in enumerate(session.tool_calls)]
+    rows["requests"] += [_request_row(sid, seq, request) for seq, request in enumerate(session.requests)]
+    rows["session_models"] += _model_rows(sid, session.requests)
+    rows["session_tools"] += _tool_rows(sid, session.tool_calls)
+    facts = [(None, f) for f in session.facts] + list(side)
+    rows["facts"] += [(sid, n, f.name, dumps(f.value), f.line, name) for n, (name, f) in enumerate(facts)]
+
+
+def _tokens(usage: Usage | None) -> Row:
+    if usage is None:
+        return (None,) * 5
+    counts = (usage.input, usage.output, usage.cache_read, usage.cache_creation, usage.reasoning)
+    return tuple(n if n is not None and abs(n) < _SQLITE_INTEGER else None for n in counts)
+
+
+def _status(session: Session) -> str:
+    if session.info.ongoing:
+        return "ongoing"
+    last = next((c for c in reversed(session.chunks) if c.kind in ("ai", "user")), None)
+    if last is None:
+        return "empty"
+    if last.kind == "user":
+        return "unanswered"
+    return last.status or "complete"
+
+
+def _session_row(info: SessionInfo, session: Session, source_state: str) -> Row:
+    tokens = _tokens(info.usage)
+    phases = [[p.number, p.contribution, p.peak, p.after] for p in info.context.phases]
+    return (
+        info.id, clean(info.title), project_id(info.project) if info.project is not None else None, info.format,
+        info.role, _status(session), info.models[0] if info.models else None, clean(info.git_branch),
+        times.iso(info.started_at), times.iso(info.ended_at), times.day(info.started_at), info.duration_ms,
+        info.prompts, info.chunks, info.messages, info.tool_calls, info.tool_errors, info.unanswered,
+        info.interruptions, info.compactions, info.subagents, info.images, info.requests, *tokens, *tokens[:4], 0,
+        info.context.consumption, dumps(phases) if phases else None, info.parent_id, info.parent_call,
+        info.parent_agent_id, info.link, info.agent_id, clean(info.agent_type), clean(info.description),
+        clean(info.team), clean(info.member), clean(info.color), int(info.parallel), None, info.native_id,
+        clean(info.cwd), clean(info.project_name), clean(info.version), clean(info.provider), clean(info.agent),
+        dumps(info.models), source_state,
+    )  # fmt: skip
+
+
+def _chunk_row(sid: str, chunk: Chunk) -> Row:
+    return (
+        sid, chunk.seq, chunk.kind, clean(chunk.preview), chunk.status, times.iso(chunk.started_at),
+        times.iso(chunk.ended_at), times.day(chunk.started_at), chunk.duration_ms, chunk.span_ms, len(chunk.messages),
+        chunk.tool_calls, chunk.tool_errors, *_tokens(chunk.usage), chunk.context_before, chunk.context_after,
+        chunk.key, dumps(chunk.sidechain) if chunk.sidechain else None,
+        dumps(chunk.subagents) if chunk.subagents else None,
+    )  # fmt: skip
+
+
+def _message_row(sid: str, seq: int, chunk: int | None, m: Message, packer: Packer) -> Row:
+    text, thinking, layout = packer.pack(seq, m.blocks)
+    usage = dumps(_tokens(m.usage)) if m.usage is not None else None
+    command = dumps((m.command.name, m.command.message, m.command.args)) if m.command is not None else None
+    return (
+        sid, seq, chunk, m.kind, m.origin, m.role, clean(m.model), times.iso(m.at), times.day(m.at), 0,
+        int(m.is_sidechain), int(m.is_meta), clean(m.agent_id), clean(m.uuid), clean(m.parent_uuid),
+        clean(m.reply_id), clean(m.source_tool_use_id), m.place.line, m.place.offset, m.place.length, m.place.part,
+        usage, command, layout, None if m.detail is None else dumps(m.detail), clean(m.text), text, thinking,
+    )  # fmt: skip
+
+
+def _call_row(sid: str, seq: int, call: ToolCall) -> Row:
+    result, layout = pack_result(call.result)
+    path = None
+    if isinstance(call.input, dict):
+        path = next((v for k in _PATH_KEYS if isinstance(v := call.input.get(k), str)), None)
+    return (
+        sid, seq, call.chunk, call.message, clean(call.name), call.status, times.iso(call.started_at),
+        times.iso(call.ended_at), times.day(call.started_at), call.duration_ms,
+        None if call.is_error is None else int(call.is_error), clean(path), 0, call.subagent_id, clean(call.id),
+        call.result_message, int(call.args is not None), layout,
+        clean(call.args) if call.args is not None else dumps(call.input), result,
+    )  # fmt: skip
+
+
+def _request_row(sid: str, seq: int, r: Request) -> Row:
+    return (
+        sid, seq, r.chunk, r.message, clean(r.model), times.iso(r.at), times.day(r.at), 0, *_tokens(r.usage),
+        clean(r.reply_id),
+    )  # fmt: skip
+
+
+def _model_rows(sid: str, requests: Sequence[Request]) -> list[Row]:
+    count: Counter[str] = Counter()
+    output: dict[str, int | None] = {}
+    for request in requests:
+        model = clean(request.model)
+        if model is None:
+            continue
+        count[model] += 1
+        tokens = _tokens(request.usage)[1]
+        before = output.get(model)
+        output[model] = before if tokens is None else (before or 0) + tokens
+    return [(sid, model, n, output[model]) for model, n in count.items()]
+
+
+def _tool_rows(sid: str, calls: Sequence[ToolCall]) -> list[Row]:
+    count = Counter(clean(call.name) for call in calls if call.name is not None)
+    errors = Counter(clean(call.name) for call in calls if call.status == "error")
+    return [(sid, name, n, errors[name]) for name, n in count.items()]

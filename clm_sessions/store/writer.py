@@ -1,0 +1,163 @@
+"""Bring the tables to what they should hold, writing only what differs.
+
+A transaction takes in several bundles; the search index is brought up to date once, at its end: feeding FTS5
+between other writes makes it flush its pending terms each time.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from clm_sessions.model import Image
+from clm_sessions.store import lineage
+from clm_sessions.store.rows import COLUMNS, KEYS, Row, Rows
+from clm_sessions.store.schema import FTS
+
+_OF_SESSION = tuple(t for t in COLUMNS if t not in ("projects", "sessions"))
+_FROM_LINEAGE = {
+    "sessions": {"own_input_tokens", "own_output_tokens", "own_cache_read_tokens", "own_cache_creation_tokens",
+                 "inherited_messages", "forked_from"},
+    "messages": {"inherited"},
+    "tool_calls": {"inherited"},
+    "requests": {"inherited"},
+}  # fmt: skip
+
+
+class Writer:
+    """Writes bundles into one open transaction at a time. The caller begins and commits through this object."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+        self._base: dict[str, int] = {}
+        self._next: dict[str, int] = {}
+        self._touched: set[str] = set()
+        self._fresh: set[str] = set()
+
+    def begin(self) -> None:
+        """Begin a transaction that may write, waiting for another writer as long as the connection's timeout."""
+        self._db.execute("BEGIN IMMEDIATE")
+        for table in FTS:
+            top = self._db.execute(f"SELECT coalesce(max(rowid), 0) FROM {table}").fetchone()[0]
+            self._base[table] = self._next[table] = top
+        self._touched, self._fresh = set(), set()
+
+    def commit(self) -> None:
+        """Settle what crosses sessions, index the new rows for search, and commit."""
+        lineage.settle(self._db, self._touched, self._fresh)
+        for table, columns in FTS.items():
+            names = ", ".join(columns)
+            self._db.execute(
+                f"INSERT INTO {table}_fts(rowid, {names}) SELECT rowid, {names} FROM {table} WHERE rowid > ?",
+                (self._base[table],),
+            )
+        self._db.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Take back the open transaction, if there is one."""
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+
+    def sync(self, rows: Rows, images: Mapping[str, Image], before: Iterable[str]) -> bool:
+        """Make the tables hold ``rows`` for their sessions and nothing for those ``before`` that are gone.
+
+        ``before``: keys of the bundle's sessions that are in the database. Returns whether any row changed.
+        """
+        old = set(before)
+        new = {row[0] for row in rows["sessions"]}
+        changed = self._sync_projects(rows["projects"])
+        self._add_images(images)
+        lost: set[str] = set()
+        for table in _OF_SESSION:
+            stored = self._stored(table, "session_id", old)
+            if table == "message_attachments":
+                lost = {row[3] for row in stored.values()} - {row[3] for row in rows[table]}
+            changed |= self._sync_table(table, stored, rows[table])
+        changed |= self._sync_table("sessions", self._stored("sessions", "id", old), rows["sessions"])
+        self._drop_images(lost)
+        if changed:
+            self._touched |= old | new
+            self._fresh |= new - old
+        return changed
+
+    def _sync_projects(self, rows: Sequence[Row]) -> bool:
+        before = self._db.total_changes
+        self._db.executemany("INSERT OR IGNORE INTO projects VALUES (?, ?, ?)", dict.fromkeys(rows))
+        return self._db.total_changes > before
+
+    def _stored(self, table: str, column: str, ids: set[str]) -> dict[Row, Row]:
+        names, width = ", ".join(COLUMNS[table]), KEYS[table]
+        return {
+            row[:width]: row
+            for one in sorted(ids)
+            for row in self._db.execute(f"SELECT {names} FROM {table} WHERE {column} = ?", (one,))
+        }
+
+    def _sync_table(self, table: str, stored: dict[Row, Row], rows: Sequence[Row]) -> bool:
+        width = KEYS[table]
+        if not stored:
+            self._insert(table, rows)
+            return bool(rows)
+        foreign = _FROM_LINEAGE.get(table, set())
+        compared = [i for i, name in enumerate(COLUMNS[table]) if name not in foreign]
+        fresh, gone = [], set(stored)
+        for row in rows:
+            key = row[:width]
+            gone.discard(key)
+            before = stored.get(key)
+            if before is None or any(before[i] != row[i] for i in compared):
+                fresh.append(row)
+        doomed = [*gone, *(row[:width] for row in fresh if row[:width] in stored)]
+        self._delete(table, doomed)
+        self._insert(table, fresh)
+        return bool(doomed or fresh)
+
+    def _insert(self, table: str, rows: Sequence[Row]) -> None:
+        if not rows:
+            return
+        names = COLUMNS[table]
+        if table not in self._next:
+            marks = ", ".join("?" * len(names))
+            self._db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", rows)
+            return
+        start = self._next[table] + 1
+        marks = ", ".join("?" * (len(names) + 1))
+        self._db.executemany(
+            f"INSERT INTO {table} (rowid, {', '.join(names)}) VALUES ({marks})",
+            ((rowid, *row) for rowid, row in enumerate(rows, start)),
+        )
+        self._next[table] += len(rows)
+
+    def _delete(self, table: str, keys: Sequence[Row]) -> None:
+        if not keys:
+            return
+        where = " AND ".join(f"{name} = ?" for name in COLUMNS[table][: KEYS[table]])
+        if table in FTS:
+            names = ", ".join(FTS[table])
+            self._db.executemany(
+                f"INSERT INTO {table}_fts({table}_fts, rowid, {names}) "
+                f"SELECT 'delete', rowid, {names} FROM {table} WHERE {where} AND rowid <= {self._base[table]}",
+                keys,
+            )
+        self._db.executemany(f"DELETE FROM {table} WHERE {where}", keys)
+
+    def _add_images(self, images: Mapping[str, Image]) -> None:
+        self._db.executemany(
+            "INSERT OR IGNORE INTO attachments VALUES (?, ?, ?, ?)",
+            ((i.sha256, i.media_type, i.size, i.data) for i in images.values() if i.data is not None),
+        )
+
+    def _drop_images(self, hashes: set[str]) -> None:
+        self._db.executemany(
+            "DELETE FROM attachments WHERE sha256 = ? "
+            "AND NOT EXISTS (SELECT 1 FROM message_attachments m WHERE m.sha256 = attachments.sha256)",
+            ((h,) for h in sorted(hashes)),
+        )
+
+
+def replace_rows(db: sqlite3.Connection, table: str, key: str, value: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Make ``table`` hold exactly ``rows`` where column ``key`` is ``value``."""
+    db.execute(f"DELETE FROM {table} WHERE {key} = ?", (value,))
+    if rows:
+        db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
