@@ -52,7 +52,7 @@ def _validators() -> dict[str, Any]:
 
 def _wrong(line: RawLine, validators: dict[str, Any]) -> str | None:
     if line.skipped:
-        return f"longer than {len(line.data) + line.skipped - 1} bytes: not checked"
+        return f"{line.length:,} bytes: too long to check"
     if blank(line.data):
         return "blank line"
     try:

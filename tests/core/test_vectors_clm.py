@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 from support import clm_vectors
+from support.clm_vectors import LISTINGS, VECTORS
 
 from clm_sessions.checklog import check
 
-VECTORS = clm_vectors.vectors()
-LISTINGS = clm_vectors.listings()
 pytestmark = pytest.mark.vectors
 
 

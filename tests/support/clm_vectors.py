@@ -45,6 +45,10 @@ def listings() -> list[Vector]:
     return [v for v in all_of_them if "rows" in v.expected]
 
 
+VECTORS = vectors()
+LISTINGS = listings()
+
+
 def stream(data: bytes, session: str = "x") -> Stream:
     return read_stream(Clm(), StreamContext(role="main", session=session), io.BytesIO(data))[0]
 
