@@ -81,7 +81,7 @@ class _Start:
         self.pieces.append(piece)
         if self.size > limit:
             self.full = True
-            self.pieces = [b"".join(self.pieces)[:STUB]]
+            self.pieces = [b"".join(piece[:STUB] for piece in self.pieces)[:STUB]]
 
     def finish(self, last: bytes, number: int, offset: int, *, ended: bool) -> RawLine:
         if not self.full:

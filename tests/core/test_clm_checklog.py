@@ -62,9 +62,8 @@ def test_a_finding_does_not_repeat_a_huge_value(tmp_path):
 def test_depth_is_no_fault_where_the_schema_is_silent_and_never_a_crash(tmp_path):
     deep = b"[" * 3000 + b"]" * 3000
     assert check(tmp_path, b'{"type":"msg","role":"user","x":' + deep + b"}") == []
-    assert check(tmp_path, b'{"type":"msg","role":"user","content":' + deep + b"}") == [
-        (1, "not valid under the schema")
-    ]
+    (finding,) = check(tmp_path, b'{"type":"msg","role":"user","content":' + deep + b"}")
+    assert finding[0] == 1
     assert len(check(tmp_path, b'{"type":"msg","role":"user","x":' + deep * 10 + b"}")) == 1
 
 
