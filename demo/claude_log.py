@@ -7,72 +7,17 @@ own call, in the order in which they finished; an agent's log is written while i
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from hashlib import sha256
 
-import pictures
+from parts import SONNET, Agent, Raw, Think, Tool, image
 from pen import Dice, Json, Shelf, iso, line, milliseconds, token, uuid_for
 
-OPUS, SONNET, HAIKU = "claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929", "claude-haiku-4-5-20251001"
 EMPTY_USAGE = {
     "input_tokens": 0,
     "cache_creation_input_tokens": 0,
     "cache_read_input_tokens": 0,
     "output_tokens": 0,
 }
-
-
-def image(name: str) -> dict[str, Json]:
-    """An image block with one of the kept pictures."""
-    data = base64.b64encode(pictures.load(name)).decode()
-    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
-
-
-@dataclass
-class Think:
-    """Reasoning; ``hidden`` keeps the signature only."""
-
-    text: str
-    hidden: bool = False
-
-
-@dataclass
-class Agent:
-    """What a spawn call sets off: a story for the agent's own log, and where that log lies."""
-
-    id: str
-    prompt: str
-    story: Callable[[ClaudeLog], None]
-    place: str = "{session}/subagents/agent-{id}.jsonl"
-    model: str = HAIKU
-    waits: bool = True  # False: launched in the background, the result comes at once
-    meta: dict[str, Json] | None = None
-    named: bool = True  # False: an old version, whose result does not name the agent
-
-
-@dataclass
-class Tool:
-    """A call and its result. ``output`` None: no result was ever written."""
-
-    name: str
-    input: dict[str, Json]
-    output: Json = ""
-    detail: Json = None
-    error: bool = False
-    seconds: float = 0.3
-    agent: Agent | None = None
-    during: tuple[dict[str, Json], ...] = ()  # data of progress records written while it ran
-    then: str = ""  # text the tool put into the conversation (the body of a skill)
-    keep_whole: str = ""  # full output, kept in the tool-results folder
-    id: str = ""
-
-
-@dataclass
-class Raw:
-    """Json other block."""
-
-    block: dict[str, Json] = field(default_factory=dict)
 
 
 class ClaudeLog:
@@ -110,6 +55,10 @@ class ClaudeLog:
     def fact(self, kind: str, **own: Json) -> None:
         """A bookkeeping record of this session."""
         self.put({"type": kind, **own, "sessionId": self.session})
+
+    def stamped(self, kind: str, **own: Json) -> None:
+        """A record with a time, outside the chain."""
+        self.put({"type": kind, **own, "timestamp": iso(self.clock), "sessionId": self.session})
 
     def entry(self, kind: str, *, parent: str | None = "", at: int | None = None, **own: Json) -> str:
         """A record in the chain of this log; gives back its uuid. ``parent`` "" is the record before."""
@@ -171,8 +120,30 @@ class ClaudeLog:
     def end_turn(self) -> None:
         """The line that says how long the turn took."""
         if self.asked is not None and self.agent is None and self.numbers > (2, 1, 0) and self.clock > self.asked:
+            self._stop_hook()
             self.entry("system", subtype="turn_duration", durationMs=self.clock - self.asked, isMeta=False)
         self.asked = None
+
+    def _stop_hook(self) -> None:
+        """Every few turns a hook ran at the end."""
+        if self.dice.between(0, 4):
+            return
+        self.entry(
+            "system",
+            subtype="stop_hook_summary",
+            hookCount=1,
+            hookInfos=[{"command": "./tools/tidy.sh"}],
+            hookErrors=[],
+            preventedContinuation=False,
+            stopReason="",
+            hasOutput=False,
+            level="suggestion",
+            toolUseID=uuid_for(self.dice.fresh()),
+        )
+
+    def attach(self, kind: str, **own: Json) -> None:
+        """Something the program added to the context (newer versions)."""
+        self.entry("attachment", attachment={"type": kind, **own})
 
     def command(self, name: str, args: str = "", out: str | None = None, error: str | None = None) -> None:
         """A slash command and what it printed."""
@@ -240,6 +211,7 @@ class ClaudeLog:
             "input_tokens": self.dice.between(3, 11),
             "cache_creation_input_tokens": self.unread,
             "cache_read_input_tokens": self.context,
+            "cache_creation": {"ephemeral_5m_input_tokens": self.unread, "ephemeral_1h_input_tokens": 0},
         }
         self.context, self.unread = self.context + self.unread, cost
         self.spent += cost
@@ -320,7 +292,7 @@ class ClaudeLog:
         result = {"tool_use_id": tool.id, "type": "tool_result", "content": output}
         if tool.error:
             result["is_error"] = True
-        self.unread += int(self.size(output) * self.weight)
+        self.unread += int((self.size(output) + self.dice.between(20, 240)) * self.weight)
         own: dict[str, Json] = {} if detail is None else {"toolUseResult": detail}
         self.entry(
             "user",

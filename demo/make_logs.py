@@ -12,6 +12,7 @@ import story_garden
 import story_harbour
 import story_lantern
 import story_meeple
+import story_powercut
 import story_team
 import story_tides
 import story_watering
@@ -22,6 +23,7 @@ STORIES = (
     story_companions,
     story_tides,
     story_harbour,
+    story_powercut,
     story_meeple,
     story_team,
     story_lantern,

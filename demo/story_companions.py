@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from claude_log import HAIKU, OPUS, SONNET, Agent, ClaudeLog, Think
+from claude_log import ClaudeLog
+from parts import HAIKU, OPUS, SONNET, Agent, Think
 from pen import Json, Shelf, line, uuid_for
 from story_garden import CWD, FOLDER, fresh_files
 from tools import bash, fetch, glob, grep, search, spawn

@@ -32,4 +32,6 @@ def crops() -> list[Crop]:
     with (Path(__file__).parent / "crops.csv").open(encoding="utf-8", newline="") as table:
         rows = csv.reader(table)
         next(rows)
-        return [Crop(*row[:3], *map(int, row[3:7]), *row[7:]) for row in rows]
+        return [
+            Crop(a, b, c, int(d), int(e), int(f), int(g), said, remark) for a, b, c, d, e, f, g, said, remark in rows
+        ]

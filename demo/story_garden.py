@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from claude_log import OPUS, SONNET, ClaudeLog, Think
+from claude_log import ClaudeLog
+from parts import OPUS, SONNET, Think
 from pen import Json, Shelf, line, uuid_for
 from tools import Files, bash, bash_fails, glob, grep, todos
 
@@ -112,6 +113,10 @@ def plan_the_beds(log: ClaudeLog, files: Files) -> None:
         ),
     )
     log.reply(bash("python -m pytest -q tests/test_rotation.py", TEST_GREEN, "Run the rotation tests", seconds=1.9))
+    propose(log)
+
+
+def propose(log: ClaudeLog) -> None:
     log.reply(
         todos(log, "x Read last year's beds", "x Make the rotation leave herbs alone", "> Propose the plan for 2026"),
         bash(
@@ -139,23 +144,28 @@ Bed 2 gets the nitrogen your beans left behind, which is the reason to put the h
     )
 
 
-def fit_the_sketch(log: ClaudeLog, files: Files) -> None:
+def fit_the_sketch(log: ClaudeLog) -> None:
     log.prompt(
         "Lovely. This is my sketch of the plot. Does your plan fit it, and where would you put the compost?", "bed-plan"
     )
     log.reply(
         Think(
-            "The sketch labels bed 1 kale and bed 2 peas: that is last year's idea or a wish. It disagrees with the plan in three beds."
+            "The sketch labels bed 1 kale and bed 2 peas: both would follow their own family. Only bed 4 agrees with the plan. "
+            "So it is older than the plan, or a wish. Say which beds break the rule and which only differ.",
         ),
-        """The sketch and the plan disagree in places, and I think the sketch is the older of the two:
+        """The sketch and the plan agree in one bed only, and I think the sketch is the older of the two:
 
 - **Bed 1** says *kale*. It had kale last year, so this would repeat the family. Better: roots.
 - **Bed 2** says *peas*. It had beans, same story. Better: the kale from bed 1.
+- **Beds 3 and 5** say *roots* and *beans*. Allowed, but then the tomatoes have nowhere to go.
 - **Bed 4** says *herbs*. We agree.
-- The **compost** in the lower right corner is well placed: shade from the fence, and a short way from bed 5, which will want most of it.
+- The **compost** in the lower right corner is well placed: close to bed 5, which will want most of it.
 
 > One thought: the path is 60 cm at its narrowest. A wheelbarrow is 65. You may know this already.""",
     )
+
+
+def shed_door(log: ClaudeLog, files: Files) -> None:
     log.command("model", "opus", f"Set model to \x1b[1mopus ({OPUS})\x1b[22m")
     log.model = OPUS
     log.prompt("Ha, the wheelbarrow. Yes. Make the path wider and draw me the plan as plain text for the shed door.")
@@ -240,7 +250,8 @@ def spring(shelf: Shelf) -> ClaudeLog:
     )
     files = fresh_files()
     plan_the_beds(log, files)
-    fit_the_sketch(log, files)
+    fit_the_sketch(log)
+    shed_door(log, files)
     commit_the_plan(log)
     log.put({"type": "summary", "summary": "Plan the beds for spring 2026", "leafUuid": log.parent})
     log.close()
@@ -317,6 +328,7 @@ def late_frost(shelf: Shelf, first: ClaudeLog) -> None:
         "- last salad: about 10 May\n"
         "- tomatoes: 16 May, if the valley station agrees",
     )
+    log.fact("custom-title", customTitle="After the late frost (resumed)")
     log.close()
 
 

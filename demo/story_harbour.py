@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
+from datetime import datetime, timedelta, timezone
 
-from claude_log import HAIKU, OPUS, SONNET, Agent, ClaudeLog, Raw, Think, Tool, image
-from pen import Json, Shelf, line
+from claude_log import ClaudeLog
+from parts import HAIKU, OPUS, SONNET, Agent, Raw, Tool, image
+from pen import Shelf, line
 from story_tides import CWD, FOLDER, fresh_files
-from tools import bash, bash_fails, mcp, spawn
+from tools import bash, mcp, spawn
 
 SQL = """WITH ranked AS (
   SELECT harbour, at, height,
@@ -17,33 +20,41 @@ SQL = """WITH ranked AS (
 )
 SELECT harbour, at, height FROM ranked WHERE place <= 3 ORDER BY harbour, place;"""
 WORKFLOW = "wf_7f3a91"
+STEPS = (
+    (
+        "Step 1: check that the changelog names every change since v0.3.",
+        "git log --oneline v0.3..HEAD | wc -l",
+        "6",
+        "All six changes are named. One line is longer than the others, and funnier.",
+    ),
+    (
+        "Step 2: build the wheel and install it in an empty environment.",
+        "python -m build --wheel",
+        "Successfully built tidewise-0.4.0-py3-none-any.whl",
+        "The wheel is 24 kB, installs in 2 s, and `tidewise --version` says 0.4.0.",
+    ),
+)
 
 
 def opening(log: ClaudeLog) -> None:
     """What newer versions write before the first prompt."""
     log.fact("permission-mode", permissionMode="acceptEdits")
     log.fact("mode", mode="normal")
-    attach(
-        log,
-        type="skill_listing",
+    log.attach(
+        "skill_listing",
         content="- tide-words: explain a term of the tide tables",
         skillCount=1,
         isInitial=True,
     )
-    attach(log, type="deferred_tools_delta", addedNames=["mcp__sqlite__query"], addedLines=[], removedNames=[])
-
-
-def attach(log: ClaudeLog, **attachment: Json) -> None:
-    log.entry("attachment", attachment=attachment)
+    log.attach("deferred_tools_delta", addedNames=["mcp__sqlite__query"], addedLines=[], removedNames=[])
 
 
 def import_all(log: ClaudeLog) -> None:
     log.prompt(
         "Import all four harbours into tides.db in the background, and meanwhile let a helper write the page about the database."
     )
-    attach(
-        log,
-        type="hook_success",
+    log.attach(
+        "hook_success",
         hookName="UserPromptSubmit",
         toolUseID="hook-1",
         hookEvent="UserPromptSubmit",
@@ -98,23 +109,8 @@ def import_all(log: ClaudeLog) -> None:
 def notices(log: ClaudeLog) -> None:
     log.wait(35)
     text = "<task-notification>\n<task-id>b4k7d2</task-id>\n<status>completed</status>\n</task-notification>"
-    log.put(
-        {
-            "type": "queue-operation",
-            "operation": "enqueue",
-            "timestamp": "2026-03-04T13:26:00.000Z",
-            "sessionId": log.session,
-            "content": text,
-        }
-    )
-    log.put(
-        {
-            "type": "queue-operation",
-            "operation": "dequeue",
-            "timestamp": "2026-03-04T13:26:00.200Z",
-            "sessionId": log.session,
-        }
-    )
+    log.stamped("queue-operation", operation="enqueue", content=text)
+    log.stamped("queue-operation", operation="dequeue")
     log.notice(
         task_id="b4k7d2",
         status="completed",
@@ -129,12 +125,12 @@ def notices(log: ClaudeLog) -> None:
         summary='Agent "Write the database page" completed',
         result="docs/database.md is written.",
     )
-    log.reply("And the page is written. `docs/database.md`, 40 lines.")
+    log.reply("And the page is written. `docs/database.md`: one table, four columns, one query.")
 
 
 def ask_the_database(log: ClaudeLog) -> None:
     log.prompt("Nice. What are the three highest tides of each harbour?")
-    attach(log, type="queued_command", prompt="and please as a table", commandMode="prompt")
+    log.attach("queued_command", prompt="and please as a table", commandMode="prompt")
     found = Tool(
         "ToolSearch",
         {"query": "select:mcp__sqlite__query", "max_results": 3},
@@ -209,33 +205,106 @@ def notebook(log: ClaudeLog) -> None:
             seconds=2.1,
         )
     )
+    note = Tool(
+        "NotebookEdit",
+        {
+            "notebook_path": f"{CWD}/explore.ipynb",
+            "cell_id": "c1",
+            "new_source": "# Four harbours",
+            "cell_type": "markdown",
+            "edit_mode": "replace",
+        },
+        "Updated cell c1",
+        {
+            "new_source": "# Four harbours",
+            "cell_id": "c1",
+            "cell_type": "markdown",
+            "language": "markdown",
+            "edit_mode": "replace",
+            "error": "",
+        },
+    )
+    log.attach(
+        "diagnostics",
+        files=[{"uri": f"{CWD}/explore.ipynb", "diagnostics": [{"message": "unused import", "severity": "Hint"}]}],
+        isNew=True,
+    )
+    log.reply("The heading still said *one harbour*.", note)
     log.reply("The cell runs. I also left the old curve of 14 and 15 February above it, because it is pretty.")
 
 
+def tides_of_a_year() -> str:
+    """Four invented tides a day, 50 minutes later each day."""
+    rows = []
+    for day in range(365):
+        date = datetime(2026, 1, 1, tzinfo=timezone.utc) + timedelta(days=day)
+        for number in range(4):
+            at = date + timedelta(minutes=(day * 50 + number * 372) % 1440)
+            swing = 2.1 + 0.5 * math.cos(day / 14.77 * 2 * math.pi)
+            kind, height = ("high", 3.4 + swing) if number % 2 else ("low ", 3.4 - swing)
+            rows.append(f"{at:%Y-%m-%d %H:%M}  {kind}  {height:.1f} m")
+    return "\n".join(sorted(rows))
+
+
 def dump(log: ClaudeLog) -> None:
-    log.prompt("Print every tide of Candle Point in March. I want to read them on the train.")
-    rows = [
-        f"2026-03-{day:02} {hour:02}:{minute:02}  {'high' if n % 2 else 'low '}  {3.2 + (2.6 if n % 2 else -2.4) + day % 7 / 10:.1f} m"
-        for day in range(1, 32)
-        for n, (hour, minute) in enumerate(((1, day + 9), (7, day + 17), (13, day + 24), (19, day + 28)))
-    ]
-    whole = "Candle Point, March 2026, UTC\n" + "\n".join(rows * 4)
-    head = "\n".join(rows[:12])
-    call = bash("python -m tidewise print candle-point 2026-03 --wide", "x", "Print the month")
-    call.output = f"<persisted-output>\nOutput too large ({len(whole) // 1000} kB). The whole of it is in {{path}}\n\nPreview:\n{head}\n...\n</persisted-output>"
+    log.prompt("Print every tide of Candle Point this year. I want to read them on the train.")
+    whole = tides_of_a_year()
+    head = "\n".join(whole.splitlines()[:12])
+    call = bash("python -m tidewise print candle-point 2026", head, "Print the year")
+    call.output = (
+        f"<persisted-output>\nOutput too large ({len(whole) // 1000} kB). The whole of it is in {{path}}\n\n"
+        f"Preview:\n{head}\n...\n</persisted-output>"
+    )
     call.keep_whole = whole
-    call.detail["stdout"] = head
-    call.detail["persistedOutputPath"] = "tool-results"
     log.reply(call)
     log.reply(
-        "Here is the month. It is long, so the whole of it lies beside the log; the first three days:\n\n```text\n"
-        + head
-        + "\n```"
+        f"Here is the year. It is long, so the whole of it lies beside the log; the first three days:\n\n"
+        f"```text\n{head}\n```\n\nA fine read, if a little repetitive."
     )
+
+
+def equinox(log: ClaudeLog) -> None:
+    """A search the service itself made: its blocks stand in the reply."""
+    log.prompt("Why are the highest tides always around the equinox?")
+    log.reply(
+        Raw(
+            {
+                "type": "server_tool_use",
+                "id": "srvtoolu_tide1",
+                "name": "web_search",
+                "input": {"query": "equinox spring tide why"},
+            }
+        ),
+        Raw(
+            {
+                "type": "web_search_tool_result",
+                "tool_use_id": "srvtoolu_tide1",
+                "content": [
+                    {"type": "web_search_result", "title": "Spring tides", "url": "https://tides.example/springs"}
+                ],
+            }
+        ),
+        "Because sun, moon and the **equator** line up then. At the equinox the sun stands over the equator, so its pull and "
+        "the moon's add up in the same plane. Your own data shows it: all four record tides fall within a day of it.",
+    )
+
+
+def step(log: ClaudeLog, call: str, ident: str, task: tuple[str, str, str, str], start: int) -> None:
+    """One step of the workflow: its log lies a folder deeper, and only meta.json knows the call."""
+    prompt, command, output, answer = task
+    place = "{session}/subagents/workflows/" + WORKFLOW + "/agent-{id}.jsonl"
+    agent = log.sub(Agent(ident, prompt, lambda _: None, place=place, model=HAIKU), start)
+    agent.prompt(prompt)
+    agent.reply(bash(command, output, seconds=3))
+    agent.reply(answer)
+    agent.close()
+    meta = {"agentType": "workflow-step", "description": prompt.split(":")[0], "toolUseId": call}
+    log.shelf.put(f"claude/projects/{FOLDER}/{agent.path.replace('.jsonl', '.meta.json')}", line(meta))
 
 
 def workflow(log: ClaudeLog) -> None:
     log.prompt("Run the release workflow as a rehearsal.")
+    folder = f"{log.session}/subagents/workflows/{WORKFLOW}"
     call = Tool(
         "Workflow",
         {"name": "release-rehearsal", "args": {"dry_run": True}},
@@ -248,63 +317,18 @@ def workflow(log: ClaudeLog) -> None:
             "taskId": "w1",
             "taskType": "workflow",
             "scriptPath": "workflows/release.js",
-            "transcriptDir": f"subagents/workflows/{WORKFLOW}",
+            "transcriptDir": folder,
         },
         seconds=64,
     )
     log.reply("A rehearsal only: nothing leaves this machine.", call)
-    start = log.clock - 62_000
-    for ident, prompt, answer in (
-        (
-            "a3e11ea500000001",
-            "Step 1: check that the changelog names every change since v0.3.",
-            "All six changes are named. One line is longer than the others and funnier.",
-        ),
-        (
-            "a3e11ea500000002",
-            "Step 2: build the wheel and install it in an empty environment.",
-            "The wheel is 24 kB, installs in 2 s, and `tidewise --version` says 0.4.0.",
-        ),
-    ):
-        agent = log.sub(
-            Agent(
-                ident,
-                prompt,
-                lambda _: None,
-                place="{session}/subagents/workflows/" + WORKFLOW + "/agent-{id}.jsonl",
-                model=HAIKU,
-            ),
-            start,
-        )
-        agent.prompt(prompt)
-        agent.reply(
-            bash(
-                "git log --oneline v0.3..HEAD | wc -l" if ident.endswith("1") else "python -m build --wheel",
-                "6" if ident.endswith("1") else "Successfully built tidewise-0.4.0-py3-none-any.whl",
-                seconds=3,
-            )
-        )
-        agent.reply(answer)
-        agent.close()
-        folder = f"claude/projects/{FOLDER}/{log.session}/subagents/workflows/{WORKFLOW}"
-        log.shelf.put(
-            f"{folder}/agent-{ident}.meta.json",
-            line({"agentType": "workflow-step", "description": prompt[:6], "toolUseId": call.id}),
-        )
-    log.shelf.put(
-        f"claude/projects/{FOLDER}/{log.session}/subagents/workflows/{WORKFLOW}/journal.jsonl",
-        line({"type": "started", "key": "step-1"}) + line({"type": "started", "key": "step-2"}),
-    )
+    for number, task in enumerate(STEPS, 1):
+        step(log, call.id, f"a3e11ea50000000{number}", task, log.clock - 62_000)
+    journal = b"".join(line({"type": "started", "key": f"step-{number}"}) for number in (1, 2))
+    log.shelf.put(f"claude/projects/{FOLDER}/{folder}/journal.jsonl", journal)
     log.reply("Both steps passed. The real release is one flag away, and I will not touch that flag unless you ask.")
-    log.put(
-        {
-            "type": "pr-link",
-            "sessionId": log.session,
-            "prNumber": 12,
-            "prUrl": "https://forge.example/tidewise/pull/12",
-            "prRepository": "tidewise/tidewise",
-            "timestamp": "2026-03-04T14:10:00.000Z",
-        }
+    log.stamped(
+        "pr-link", prNumber=12, prUrl="https://forge.example/tidewise/pull/12", prRepository="tidewise/tidewise"
     )
 
 
@@ -320,14 +344,22 @@ def background(shelf: Shelf) -> None:
         branch="four-harbours",
     )
     opening(log)
+    log.attach("file", filename="README.md", displayPath="README.md", content={"type": "text", "text": "# tidewise"})
     import_all(log)
     notices(log)
     ask_the_database(log)
     notebook(log)
     dump(log)
+    log.wait(1500)
+    log.entry(
+        "system", subtype="away_summary", content="While you were away: nothing. The tides came and went.", isMeta=False
+    )
+    log.stamped("queue-operation", operation="enqueue", content="and tell me when it is high water")
+    log.stamped("queue-operation", operation="remove")
+    equinox(log)
     workflow(log)
-    attach(log, type="task_reminder", content=[], itemCount=0)
-    attach(log, type="date_change", newDate="2026-03-05")
+    log.attach("task_reminder", content=[], itemCount=0)
+    log.attach("date_change", newDate="2026-03-05")
     log.put({"type": "system-mood", "note": "a record type nobody has told us about", "sessionId": log.session})
     log.fact("ai-title", aiTitle="Four harbours in one database")
     log.fact("last-prompt", lastPrompt="Run the release workflow as a rehearsal.", leafUuid=log.parent)
@@ -335,56 +367,5 @@ def background(shelf: Shelf) -> None:
     log.close()
 
 
-def suffered(shelf: Shelf) -> None:
-    """A file from a machine that lost power: every kind of bad line, and good ones between them."""
-    log = ClaudeLog(
-        shelf, FOLDER, "power cut", start="2026-03-06 21:47", cwd=CWD, version="2.1.150", branch="four-harbours"
-    )
-    log.prompt("The lights are flickering. Quick: does the import survive a power cut?")
-    log.reply(
-        Think("SQLite in WAL mode survives. The import commits per file, so at worst one file is imported again."),
-        Raw({"type": "redacted_thinking", "data": "c2VhbGVk"}),
-        "Yes. Each table is one transaction, so the worst case is one harbour to import again.",
-        bash("sqlite3 tides.db 'PRAGMA journal_mode'", "wal"),
-    )
-    log.lines.append(b'{"parentUuid":"9c1e","isSidechain":false,"type":"assistant","message":{"model":"claude-son\n')
-    log.reply("WAL it is. Shall I pull the plug for you, to be sure?")
-    log.prompt("No need, the")
-    log.lines.append(b"\0" * 512 + b"\n")
-    log.prompt("That was the lamp. We are back. What did we lose?")
-    log.reply(
-        bash_fails(
-            "python -m tidewise check tides.db",
-            "Traceback (most recent call last):\n  ...\nsqlite3.DatabaseError: database disk image is malformed",
-            code=1,
-        )
-    )
-    joined = len(log.lines)
-    log.reply(
-        "The index is damaged, the rows are not.",
-        bash(
-            "sqlite3 tides.db '.recover' | sqlite3 healed.db && python -m tidewise check healed.db",
-            "17532 tides, 0 problems",
-            seconds=6,
-        ),
-    )
-    log.lines[joined : joined + 2] = [log.lines[joined].rstrip(b"\n") + log.lines[joined + 1]]
-    log.reply(
-        Raw({"type": "hologram", "of": "a lighthouse", "frames": 24}),
-        "Nothing was lost: 17,532 tides, as before. I kept the broken file as `tides.broken.db`, for science.",
-    )
-    log.entry("mood-ring", colour="relieved", message={"note": "another unknown type, this one in the chain"})
-    log.lines += [b'"a line that is only a string"\n', b"[1, 2, 3]\n"]
-    log.lines.append(log.lines[0] if b'"uuid"' in log.lines[0] else log.lines[1])
-    log.prompt("Good. Write that down in the README and let us call it a night.")
-    log.reply("Written down. Good night.")
-    log.end_turn()
-    log.prompt("One more thing before")
-    log.lines[-1] = log.lines[-1][:210]
-    log.asked = None
-    log.close()
-
-
 def write(shelf: Shelf) -> None:
     background(shelf)
-    suffered(shelf)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from claude_log import OPUS, ClaudeLog, Think
+from claude_log import ClaudeLog
+from parts import OPUS, Think
 from pen import Shelf, uuid_for
 from tools import Files, bash, bash_fails, grep
 
@@ -93,6 +94,10 @@ The cure is one line, **in the right place**: escape the text *before* adding yo
             "    return SHELL.format(title=html.escape(title), body=body)",
         ),
     )
+    escaped_twice(log)
+
+
+def escaped_twice(log: ClaudeLog) -> None:
     log.reply(
         bash_fails(
             "python -m pytest tests -q",

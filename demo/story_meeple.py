@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from claude_log import OPUS, ClaudeLog, Think, Tool
+from claude_log import ClaudeLog
+from parts import OPUS, Think, Tool
 from pen import Shelf
 from tools import Files, ask, bash, glob, grep, skill, todos
 
@@ -72,6 +73,11 @@ The section forbids sailing *on*, not sailing *in*. The lit lamp lowers the fog 
 
 One sentence for tired players: *sail in, stop, land at the next bell.*""",
     )
+    two_bugs(log, files)
+    log.close()
+
+
+def two_bugs(log: ClaudeLog, files: Files) -> None:
     log.prompt("Thanks! But the bot in our chat said no. Why?")
     log.reply(files.read("src/fog.js"), glob("test/**/*.js", f"{CWD}/test/fog.test.js"))
     log.reply(
@@ -121,7 +127,6 @@ Sail on, and mind the ninth bell.""",
         isMeta=True,
     )
     log.reply("3 lamps at the ninth bell: **9 points**, plus 2 if your oil cans are empty.")
-    log.close()
 
 
 def unfinished(shelf: Shelf) -> None:

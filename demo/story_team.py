@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from claude_log import EMPTY_USAGE, HAIKU, OPUS, ClaudeLog, Tool
-from pen import Shelf, iso, token
+from claude_log import EMPTY_USAGE, ClaudeLog
+from parts import HAIKU, OPUS, Tool
+from pen import Json, Shelf, iso, token
 from story_meeple import CWD, FOLDER, fresh_files
 from tools import bash, bash_fails, bash_stopped, grep, refused, spawn
 
@@ -71,6 +72,11 @@ def team(shelf: Shelf) -> None:
             "Message sent to oilcan.",
         )
     )
+    letters(log)
+    log.close()
+
+
+def letters(log: ClaudeLog) -> None:
     log.wait(12)
     log.say(
         '<teammate-message teammate_id="lamplighter" color="yellow" summary="Section 3 read">Section 3 has three rules and no example. I drafted two for the lit lamp.</teammate-message>'
@@ -104,7 +110,6 @@ I like the gulls. Shall I put both into the rule book?""",
             "Shutdown approved.",
         )
     )
-    log.close()
 
 
 def bad_evening(shelf: Shelf) -> None:
@@ -149,15 +154,7 @@ def bad_evening(shelf: Shelf) -> None:
         )
     )
     log.reply("It runs in the background as `shell_1` and is connected.")
-    log.prompt("Now clean up the old test games.")
-    log.reply(
-        "I would empty the whole games folder:",
-        refused(bash("rm -rf data/games/*", "", "Delete all games")),
-    )
-    log.interrupt(tool=True)
-    log.prompt("Whoa, no. Only the ones called test-*.")
-    log.reply(bash("ls -d data/games/test-* | wc -l && rm -r data/games/test-*", "14"))
-    log.reply("Fourteen test games are gone; the 203 real ones are untouched. Sorry for the fright.")
+    clean_up(log)
     api_trouble(log)
     rewind(log)
     log.reply(
@@ -171,6 +168,18 @@ def bad_evening(shelf: Shelf) -> None:
     log.reply("The bot is stopped, the page is deployed, and it is still light outside.")
     log.fact("custom-title", customTitle="A bad evening, with a good end")
     log.close()
+
+
+def clean_up(log: ClaudeLog) -> None:
+    log.prompt("Now clean up the old test games.")
+    log.reply(
+        "I would empty the whole games folder:",
+        refused(bash("rm -rf data/games/*", "", "Delete all games")),
+    )
+    log.interrupt(tool=True)
+    log.prompt("Whoa, no. Only the ones called test-*.")
+    log.reply(bash("ls -d data/games/test-* | wc -l && rm -r data/games/test-*", "14"))
+    log.reply("Fourteen test games are gone; the 203 real ones are untouched. Sorry for the fright.")
 
 
 def api_trouble(log: ClaudeLog) -> None:
@@ -215,7 +224,8 @@ def synthetic(log: ClaudeLog, text: str, error: str = "") -> None:
         "usage": EMPTY_USAGE,
         "content": [{"type": "text", "text": text}],
     }
-    log.entry("assistant", message=message, **({"isApiErrorMessage": True, "error": error} if error else {}))
+    about: dict[str, Json] = {"isApiErrorMessage": True, "error": error} if error else {}
+    log.entry("assistant", message=message, **about)
 
 
 def rewind(log: ClaudeLog) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from claude_log import OPUS, ClaudeLog, Think
+from claude_log import EMPTY_USAGE, ClaudeLog
+from parts import OPUS, Think
 from pen import Shelf, uuid_for
 from tools import Files, ask, bash, bash_fails, glob, grep, plan, spawn, todos
 
@@ -30,6 +31,13 @@ def parse_day(line):
         for kind, (time, height) in zip(kinds, PAIR.findall(line))
     ]
 '''
+TESTS = '''
+    """One printed line: high, low, high, low."""
+    kinds = ("high", "low", "high", "low")
+    return [
+        (kind, time, float(height))
+        for kind, (time, height) in zip(kinds, PAIR.findall(line))
+    ]'''
 PLAN = """
 ## Plan: high and low from the heights, not from the column
 
@@ -55,6 +63,27 @@ def fresh_files() -> Files:
             "README.md": "# tidewise\n\nTide tables in, rows out.\n",
         },
     )
+
+
+def side_talk(log: ClaudeLog) -> None:
+    """Old versions wrote a helper's talk into the main file, as a sidechain."""
+    main = log.parent
+    log.wait(0.7)
+    question = {"role": "user", "content": "Is 1926 on the 17th high?"}
+    log.entry("user", parent=None, message=question, isSidechain=True)
+    log.wait(0.7)
+    answer = {
+        "model": log.model,
+        "id": "msg_01SideNote",
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "Yes: 3.8 m, after 1.5 m."}],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {**EMPTY_USAGE, "input_tokens": 412, "output_tokens": 14},
+    }
+    log.entry("assistant", message=answer, isSidechain=True)
+    log.parent = main
 
 
 def old_session(shelf: Shelf) -> None:
@@ -103,32 +132,7 @@ def old_session(shelf: Shelf) -> None:
         "The lunar day is 24 h 50 min long, so about twice a month a calendar day has only **three** tides. "
         "After such a day the columns swap: the 17th starts with a *low*.",
     )
-    side = log.parent
-    for record in ("user", "assistant"):
-        log.dice.fresh()
-        log.clock += 700
-        content = (
-            "Is 1926 on the 17th high?" if record == "user" else [{"type": "text", "text": "Yes: 3.8 m, after 1.5 m."}]
-        )
-        message = {"role": record, "content": content}
-        if record == "assistant":
-            usage = {
-                "input_tokens": 4,
-                "cache_creation_input_tokens": 0,
-                "cache_read_input_tokens": 900,
-                "output_tokens": 14,
-            }
-            message = {
-                "model": log.model,
-                "id": "msg_01SideNote",
-                "type": "message",
-                **message,
-                "stop_reason": None,
-                "stop_sequence": None,
-                "usage": usage,
-            }
-        log.entry(record, parent=None if record == "user" else log.parent, message=message, isSidechain=True)
-    log.parent = side
+    side_talk(log)
     log.prompt("Good catch with the 16th. That is enough for today.")
     log.reply(
         "Then I would start tomorrow with a test for exactly that line. Good night, and mind the spring tide on the 18th."
@@ -219,13 +223,7 @@ def test_a_day_that_starts_low():
         "Red for the right reason. Now the kinds come from the heights.",
         files.edit(
             "tidewise/parse.py",
-            '''
-    """One printed line: high, low, high, low."""
-    kinds = ("high", "low", "high", "low")
-    return [
-        (kind, time, float(height))
-        for kind, (time, height) in zip(kinds, PAIR.findall(line))
-    ]''',
+            TESTS,
             '''
     """One printed line of three or four tides; high and low take turns."""
     tides = [(time, float(height)) for time, height in PAIR.findall(line)]

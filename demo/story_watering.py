@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from claude_log import HAIKU, OPUS, SONNET, ClaudeLog, Think
+from claude_log import ClaudeLog
+from parts import HAIKU, OPUS, SONNET, Think
 from pen import Shelf
 from story_crops import Crop, crops
 from story_garden import CWD, FOLDER
 from story_watering_end import finish
-from tools import Files, ask, bash, bash_fails, fetch, grep, mcp, spawn, todos
+from tools import Files, ask, bash, bash_fails, fetch, grep, mcp, search, spawn, todos
 
 WATER = '''
 """How much water each bed wants this week."""
@@ -86,6 +87,10 @@ def schedule(log: ClaudeLog, files: Files) -> None:
     log.reply(
         "One bed is right now:\n\n```python\nneed(bed_5, [tomato, basil], rain_mm=4)\n# Need(bed=5, litres=96.0)   6 m2 x 20 l, less 24 l of rain\n```"
     )
+
+
+def rain(log: ClaudeLog, files: Files) -> None:
+    log.attach("edited_text_file", filename=f"{CWD}/planner/plot.py", snippet="15\tarea: float  # square metres")
     log.prompt("What about a week with more rain than need?")
     log.reply(
         "Covered: `max(0.0, ...)`. The bed gets nothing, and next week starts from zero, because soil forgets quickly in raised beds."
@@ -126,6 +131,28 @@ def millimetres(opener=urlopen):
     )
 
 
+def taste(log: ClaudeLog) -> None:
+    log.prompt("While we are at it: do tomatoes care whether it is rain or tap water?")
+    call = search(
+        "tomatoes rain water tap water hard water taste",
+        ("Hard water in the garden - The Almanac", "https://almanac.example/water/hard"),
+        ("I sang to my tomatoes", "https://moon-diary.example/july"),
+    )
+    call.during = (
+        {"type": "query_update", "query": "tomatoes rain water tap water hard water taste"},
+        {
+            "type": "search_results_received",
+            "resultCount": 2,
+            "query": "tomatoes rain water tap water hard water taste",
+        },
+    )
+    log.reply(call)
+    log.reply(
+        "A little. Tap water here is hard, and lime locks up iron, so leaves may yellow. Rain is better, tap water is fine. "
+        "Nothing I found supports singing, but nothing speaks against it.",
+    )
+
+
 def choices(log: ClaudeLog, files: Files) -> None:
     log.prompt("Good. Should the schedule know about heat as well?")
     log.reply(
@@ -155,6 +182,9 @@ def choices(log: ClaudeLog, files: Files) -> None:
         "python -m planner water --week 2026-W07",
         "bed  litres\n  1      62\n  2      48\n  3      30\n  4      22\n  5      74",
     )
+
+
+def second_look(log: ClaudeLog, files: Files) -> None:
     log.prompt("The numbers look right! Can I have them as a picture?")
     log.reply(
         mcp(
@@ -163,6 +193,16 @@ def choices(log: ClaudeLog, files: Files) -> None:
             {"title": "Litres per week", "values": [62, 48, 30, 22, 74]},
             [{"type": "text", "text": "water-chart.png, 320x200"}],
             seconds=1.2,
+            during=(
+                {"type": "mcp_progress", "status": "started", "serverName": "plot", "toolName": "bars"},
+                {
+                    "type": "mcp_progress",
+                    "status": "completed",
+                    "serverName": "plot",
+                    "toolName": "bars",
+                    "elapsedTimeMs": 1130,
+                },
+            ),
         )
     )
     log.reply(files.look("plots/water-chart.png", "water-chart"))
@@ -265,7 +305,10 @@ def write(shelf: Shelf) -> None:
     )
     files = Files(CWD, {"planner/water.py": WATER, "planner/check.py": CHECK})
     schedule(log, files)
+    rain(log, files)
+    taste(log)
     choices(log, files)
+    second_look(log, files)
     every = crops()
     for number, crop in enumerate(every[:19]):
         add(log, files, crop, number)

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from claude_log import ClaudeLog, Raw, Think, Tool
-from tools import Files, bash, bash_fails, bash_stopped, glob, grep, mcp, plan, refused, todos
+from claude_log import ClaudeLog
+from parts import Raw, Think, Tool
+from tools import Files, bash, bash_fails, bash_stopped, glob, grep, mcp, plan, refused, skill, todos
 
+BUSY = [
+    {
+        "type": "bash_progress",
+        "output": f"day {day}",
+        "fullOutput": f"day {day}",
+        "elapsedTimeSeconds": second,
+        "totalLines": day,
+    }
+    for second, day in ((1, 120), (2, 250))
+]
 SUMMARY_TWO = """This session continues from an earlier conversation that ran out of context, for the second time today.
 
 **Done:** watering schedule with rain and heat; 39 crop files, all checked; a calendar of sowing months; a page for the fridge.
@@ -15,6 +26,13 @@ SUMMARY_TWO = """This session continues from an earlier conversation that ran ou
 - perennials are outside the rotation
 
 **Open:** print the fridge page on one side of A4, then commit and tag `v0.5`."""
+PAGES = """
+# Plain pages
+
+- one table, no borders, large type
+- one friendly sentence at the end
+- must be readable with wet hands
+"""
 CALENDAR = '''
 """Which crops are sown in which month."""
 
@@ -66,6 +84,9 @@ def totals(log: ClaudeLog) -> None:
     log.reply(
         "The **pumpkin**, 25 litres a week and square metre. It also takes the most room, so it is thirsty twice."
     )
+    log.prompt("Does anything drink that we do not eat?")
+    log.reply(grep("edible = false", "crops/marigold.toml:8:edible = false"))
+    log.reply("Only the marigold, and it has the manners to ask for just 6 litres.")
     log.prompt("And the least?")
     log.reply("Thyme, with 3. If you forget one thing on holiday, forget the thyme.")
 
@@ -114,7 +135,11 @@ def stop_and_go(log: ClaudeLog) -> None:
     )
     log.interrupt(tool=True)
     log.prompt("Every minute? By the day is enough.")
-    log.reply(bash("python -m planner simulate --year 2026 --step day | tail -1", "total 7914 l", seconds=3))
+    log.reply(
+        bash(
+            "python -m planner simulate --year 2026 --step day | tail -1", "total 7914 l", seconds=3, during=tuple(BUSY)
+        )
+    )
     log.reply("About **7,900 litres** a year. Your rain barrel holds 300, so it will be empty on 26 days.")
     log.prompt("Then order a bigger barrel at the shop.")
     log.reply(
@@ -138,7 +163,8 @@ def stop_and_go(log: ClaudeLog) -> None:
 
 
 def fridge(log: ClaudeLog, files: Files) -> None:
-    log.prompt("Last thing: the page for the fridge.")
+    log.prompt("Last thing: the page for the fridge. There is a skill for how I like my pages.")
+    log.reply(skill("plain-pages", f"{files.root}/.claude/skills/plain-pages", PAGES))
     log.reply(
         todos(
             log, "x A function for one bed", "x Rain from the valley station", "x Crop files", "> A page for the fridge"
@@ -207,6 +233,14 @@ def farewell(log: ClaudeLog) -> None:
     log.prompt("Thank you. And the courgette?")
     log.reply("**One.** I will remind you in August.")
     log.command("context", "", "Context usage: 31k of 200k tokens\n  system   14k\n  messages 17k")
+    log.prompt("Will the schedule still work in winter?")
+    log.reply(
+        bash(
+            "python -m planner water --week 2026-W50",
+            "bed  litres\n  1       0\n  2       6\n  3       0\n  4       2\n  5       0",
+        )
+    )
+    log.reply("It does, and it is modest: 8 litres in the second week of December, nearly all of it for the kale.")
     log.prompt("One more, is there a tool that waters by itself?")
     log.reply(
         Tool(

@@ -7,7 +7,8 @@ import difflib
 from collections.abc import Callable
 
 import pictures
-from claude_log import Agent, ClaudeLog, Tool, image
+from claude_log import ClaudeLog
+from parts import Agent, Tool, image
 from pen import Json
 
 
