@@ -1,0 +1,35 @@
+"""What several commands share: which argument is the database, and how numbers read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from clm_sessions.sources import looks_like_database
+
+
+def default_database() -> Path:
+    """``sessions.db`` in the user's data folder."""
+    base = os.environ.get("CLM_SESSIONS_HOME")
+    if base:
+        return Path(base) / "sessions.db"
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "clm-sessions" / "sessions.db"
+
+
+def split_arguments(arguments: Sequence[str]) -> tuple[Path, list[Path]]:
+    """(database, paths). The first argument is the database if its first bytes say so, or if nothing is there yet.
+
+    A folder or a log in its place means: the default database.
+    """
+    paths = [Path(a) for a in arguments]
+    if paths and (looks_like_database(paths[0]) or not paths[0].exists()):
+        return paths[0], paths[1:]
+    return default_database(), paths
+
+
+def count(number: int | None, what: str = "") -> str:
+    """``1,234 messages``; an unknown number is a dash."""
+    text = "–" if number is None else f"{number:,}"
+    return f"{text} {what}".strip()

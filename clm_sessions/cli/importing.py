@@ -1,0 +1,105 @@
+"""``clm-sessions import``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from clm_sessions.cli.common import count, split_arguments
+from clm_sessions.errors import NotALogError, UsageError
+from clm_sessions.ingest import Progress, Report, default_roots, ingest
+from clm_sessions.plugins import Registry
+
+
+@click.command("import")
+@click.argument("arguments", nargs=-1, metavar="DB [PATH]...")
+@click.option("--format", "only", help="Read every file as this format, whatever it looks like.")
+@click.option("--no-raw", is_flag=True, help="Do not keep the bytes of the logs in the database.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the summary.")
+@click.pass_obj
+def import_(obj: dict[str, Registry], arguments: tuple[str, ...], only: str | None, no_raw: bool, as_json: bool) -> None:
+    """Import logs into a database, reading only what changed.
+
+    Without PATH the default folder of every known agent is read. Rows outlive the logs.
+    """
+    if not arguments:
+        raise click.UsageError("name the database, e.g.: clm-sessions import sessions.db")
+    database, paths = split_arguments(arguments)
+    report = run_import(database, paths, obj["registry"], only=only, keep_raw=not no_raw, quiet=as_json)
+    click.echo(json.dumps(report.json()) if as_json else summary(report, database))
+    if report.interrupted:
+        sys.exit(130)
+
+
+def run_import(
+    database: Path, paths: list[Path], registry: Registry, *, only: str | None = None, keep_raw: bool = True, quiet: bool = False
+) -> Report:
+    """Import with a progress bar on a terminal. NotALogError if a named file is no log and nothing else was done."""
+    if only is not None:
+        registry.format(only)
+    roots = paths or default_roots(registry, Path.home(), dict(os.environ))
+    if not roots:
+        places = ", ".join(str(r) for f in registry.formats.values() for r in f.roots(Path.home(), dict(os.environ)))
+        raise UsageError(f"no known agent has logs here (looked in {places}); name a folder or a log")
+    bar = None if quiet else _bar()
+    try:
+        report = ingest(database, roots, registry, only=only, keep_raw=keep_raw, progress=bar)
+    finally:
+        if isinstance(bar, _Bar):
+            bar.close()
+    done = sum(report.sources[c] for c in ("new", "changed", "unchanged", "gone", "unreadable"))
+    if paths and not done and all(p.is_file() for p in paths) and not report.interrupted:
+        raise NotALogError(f"{paths[0]}: no format recognises it; name one with --format, see: clm-sessions plugins")
+    return report
+
+
+def summary(report: Report, database: Path) -> str:
+    """The report for a person."""
+    s, t = report.sessions, report.totals
+    tokens = t["tokens"]
+    lines = [
+        f"{database}: {count(t['sessions'], 'sessions and subagents')}, {count(t['messages'], 'messages')}, "
+        f"{count(t['tool_calls'], 'tool calls')}, {count(t['chunks'], 'chunks')}",
+        f"sessions  {s['new']} new, {s['changed']} changed, {s['unchanged']} unchanged, {s['gone']} gone",
+        f"tokens    {count(tokens['input'])} input, {count(tokens['output'])} output, "
+        f"{count(tokens['cache_read'])} cache read, {count(tokens['cache_creation'])} cache creation",
+    ]
+    if report.issues:
+        listed = ", ".join(f"{n} {kind}" for kind, n in report.issues.items())
+        lines.append(f"issues    {listed} (each with its line in the table ingest_issues)")
+    lines += [f"note      {path}: {issue.reason}" for path, issue in report.notices[:20]]
+    lines.append(f"{report.seconds:.1f} s" + (", interrupted: the rest was not read; run it again to go on" if report.interrupted else ""))
+    return "\n".join(lines)
+
+
+class _Bar(Progress):
+    """A progress bar on stderr."""
+
+    __slots__ = ("_bar", "_task")
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress as RichBar, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        bar = RichBar(*columns, console=console, transient=True)
+        task = bar.add_task("reading", total=None)
+        super().__init__(
+            show=lambda done, total: bar.update(task, completed=done, total=total),
+            waiting=lambda: console.print("waiting for another import to finish …"),
+        )
+        self._bar = bar
+        bar.start()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._bar.stop()
+
+
+def _bar() -> Progress | None:
+    return _Bar() if sys.stderr.isatty() else Progress(waiting=lambda: click.echo("waiting for another import …", err=True))

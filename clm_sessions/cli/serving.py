@@ -1,0 +1,66 @@
+"""``clm-sessions serve``: import, then Datasette on this machine alone."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from clm_sessions.cli.common import split_arguments
+from clm_sessions.cli.importing import run_import, summary
+from clm_sessions.errors import UsageError
+from clm_sessions.plugins import Registry
+
+HOST = "127.0.0.1"
+PORT = 8001
+
+
+@click.command("serve")
+@click.argument("arguments", nargs=-1, metavar="[DB] [PATH]...")
+@click.option("--port", default=PORT, show_default=True, help="Port on 127.0.0.1; another is taken if it is in use.")
+@click.option("--no-import", is_flag=True, help="Serve the database as it is.")
+@click.option("--open", "browser", is_flag=True, help="Open the page in a browser.")
+@click.pass_obj
+def serve(obj: dict[str, Registry], arguments: tuple[str, ...], port: int, no_import: bool, browser: bool) -> None:
+    """Import logs (default: those of every known agent), then browse them in Datasette on 127.0.0.1."""
+    if importlib.util.find_spec("datasette") is None:
+        raise UsageError("serve needs Datasette: pip install 'clm-sessions[datasette]'")
+    database, paths = split_arguments(arguments)
+    if not no_import:
+        click.echo(summary(run_import(database, paths, obj["registry"]), database), err=True)
+    elif not database.exists():
+        raise UsageError(f"{database}: no such database; leave out --no-import to make it")
+    port = free_port(port)
+    click.echo(f"http://{HOST}:{port}/{database.stem}/sessions")
+    sys.stdout.flush()
+    sys.exit(run_datasette(database, port, browser))
+
+
+def run_datasette(database: Path, port: int, browser: bool) -> int:
+    """Run Datasette until it is stopped; its exit code. Facet suggestions are off: they scan whole tables."""
+    command = [sys.executable, "-m", "datasette", "serve", str(database), "--host", HOST, "--port", str(port)]
+    command += ["--setting", "suggest_facets", "off", *(["--open"] if browser else [])]
+    process = subprocess.Popen(command, env={**os.environ})  # noqa: S603 - our own interpreter, arguments as a list
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        process.terminate()
+        return process.wait()
+
+
+def free_port(wanted: int) -> int:
+    """``wanted`` if nothing listens there, else some free port."""
+    for port in (wanted, 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise UsageError("no free port on 127.0.0.1")
