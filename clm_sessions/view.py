@@ -5,29 +5,32 @@ All strings are plain text as the log has them: escaping is the renderer's busin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from clm_sessions.model import Image
+from clm_sessions.model import ChunkContent, Image, ToolCall
 
-SectionKind = Literal["text", "markdown", "code", "diff", "terminal", "table", "key_values", "image", "note"]
+SectionKind = Literal["text", "markdown", "code", "diff", "terminal", "table", "key_values", "image", "note", "command"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffLine:
-    """``sign``: " ", "+", "-" or "@" (a hunk header)."""
+    """``sign``: " ", "+", "-" or "@" (a hunk header). ``number``: line in the file it belongs to, from 1, if known."""
 
     sign: str
     text: str
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """A piece of a card. Which fields count depends on ``kind``.
 
-    text, markdown, terminal, note: ``text``. code: ``text``, ``language`` (a name or file name, may be None).
+    text, markdown, terminal, note: ``text``. code: ``text``, ``language`` (a name or file name, may be None),
+    ``first_line`` (its number in the file; None: no line numbers). command: ``text`` as it was typed.
     diff: ``diff``. table: ``header``, ``rows``. key_values: ``rows`` of two. image: ``image``.
-    ``title`` is a short label above it, or None.
+    ``title`` is a short label above it, or None. ``folded``: shown only when unfolded by its title.
     """
 
     kind: SectionKind
@@ -38,25 +41,33 @@ class Section:
     header: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     image: Image | None = None
+    first_line: int | None = None
+    folded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolView:
-    """A tool call for a reader: ``title`` (tool name), ``subtitle`` (what it was about), ``badges`` (short facts
-    such as ``+2 -2`` or ``exit 1``), and the sections to unfold."""
+    """A tool call for a reader.
+
+    ``title`` (tool name), ``subtitle`` (what it was about), ``badges`` (short facts such as ``+2 -2`` or ``exit 1``),
+    and the sections to unfold. ``family`` is a hint for the eye: shell, read, edit, search, web, agent, plan,
+    question, or empty.
+    """
 
     title: str
     subtitle: str = ""
     badges: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     open: bool = False
+    family: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One line of an AI card: thinking, text, tool, result (one without its call), interruption, subagent,
-    notification, teammate, injected, or a raw block.
+    """One line of an AI card.
 
+    ``kind``: thinking, text, tool, result (one without its call), interruption, subagent, notification, teammate,
+    injected, notice (from the program), sidechain, image, or raw (a block nobody knows).
     ``status``: ok, error, interrupted, unanswered, or None. ``message`` is the seq it comes from.
     """
 
@@ -72,6 +83,7 @@ class Step:
     tool: str | None = None
     subagent: str | None = None
     """Session key of a subagent attached here, to be loaded on demand."""
+    family: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,3 +103,14 @@ class ChunkView:
     summary: str = ""
     sections: tuple[Section, ...] = ()
     steps: tuple[Step, ...] = field(default=())
+    badges: tuple[str, ...] = ()
+
+
+def chunk_view(content: ChunkContent, describe: Callable[[ToolCall], ToolView | None]) -> ChunkView:
+    """The card of a chunk. ``describe`` is asked about every tool call; None from it means the built-in default.
+
+    Every message of the chunk is in the card, if only as a quiet line. Never raises on content.
+    """
+    from clm_sessions.views.build import build
+
+    return build(content, describe)

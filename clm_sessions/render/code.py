@@ -1,0 +1,86 @@
+"""Code in colour by Pygments, line by line, for a short list of languages and texts up to 20 KB."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import PurePath
+from typing import Any
+
+from clm_sessions.render.escape import esc, visible
+
+HIGHLIGHT_LIMIT = 20_000
+_LINE_LIMIT = 2_000
+_LANGUAGES = {
+    "bash": "sh bash zsh shell console shellscript bats",
+    "c": "c h",
+    "cpp": "cpp cc cxx hpp hh c++",
+    "csharp": "cs c# csharp",
+    "css": "css",
+    "diff": "diff patch",
+    "docker": "dockerfile docker",
+    "go": "go golang",
+    "html": "html htm vue svelte",
+    "ini": "ini cfg conf",
+    "java": "java",
+    "javascript": "js javascript mjs cjs jsx",
+    "json": "json jsonc ipynb",
+    "kotlin": "kt kotlin kts",
+    "lua": "lua",
+    "make": "makefile make mk",
+    "markdown": "md markdown",
+    "php": "php",
+    "python": "py python python3 pyi",
+    "ruby": "rb ruby",
+    "rust": "rs rust",
+    "scss": "scss",
+    "sql": "sql",
+    "swift": "swift",
+    "toml": "toml",
+    "typescript": "ts typescript tsx mts",
+    "xml": "xml plist",
+    "yaml": "yaml yml",
+}
+_BY_NAME = {name: language for language, names in _LANGUAGES.items() for name in names.split()}
+
+
+def language(name: str | None) -> str | None:
+    """One of our languages for a language's name or a file's name or path; None if there is none."""
+    if not name or len(name) > 1000:
+        return None
+    word = name.strip().lower()
+    path = PurePath(word.replace("\\", "/"))
+    return _BY_NAME.get(word) or _BY_NAME.get(path.suffix[1:]) or _BY_NAME.get(path.name)
+
+
+def code_lines(text: str, name: str | None = None) -> list[str]:
+    """The lines of a text as HTML, coloured where the language is known and the text is short enough."""
+    text = visible(text)
+    known = language(name)
+    if known is None or len(text) > HIGHLIGHT_LIMIT or max(map(len, text.split("\n"))) > _LINE_LIMIT:
+        return esc(text).split("\n")
+    from pygments import highlight
+
+    coloured = str(highlight(text, _lexer(known), _formatter()))
+    lines = coloured.removesuffix("\n").split("\n") if not text.endswith("\n") else coloured.split("\n")
+    return lines if len(lines) == text.count("\n") + 1 else esc(text).split("\n")
+
+
+@cache
+def _lexer(known: str) -> Any:  # noqa: ANN401 - Pygments has no common public type for lexers by name
+    from pygments.lexers import get_lexer_by_name
+
+    return get_lexer_by_name(known, stripnl=False, stripall=False, ensurenl=False)
+
+
+@cache
+def _formatter() -> Any:  # noqa: ANN401 - as above
+    from pygments.formatters import HtmlFormatter
+
+    return HtmlFormatter(nowrap=True, classprefix="clm-")
+
+
+def numbered(lines: list[str], first: int | None) -> str:
+    """Lines of HTML as one text, each with its number for the margin if ``first`` is known."""
+    if first is None:
+        return "\n".join(lines)
+    return "\n".join(f'<span class="clm-line" data-n="{n}">{line}</span>' for n, line in enumerate(lines, first))

@@ -1,0 +1,176 @@
+"""The head of a session's page: facts, how the context filled, and the outline. Data first, then its HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from clm_sessions.model import Chunk, Request, SessionInfo
+from clm_sessions.render.escape import bdi, esc
+from clm_sessions.render.options import Options
+from clm_sessions.render.when import time_html
+from clm_sessions.views.build import compaction
+from clm_sessions.views.words import count, duration, one_line, plural
+
+_LEVELS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A bar of the context strip: the largest context (tokens) of the chunks from ``seq`` on that it stands for."""
+
+    seq: int
+    tokens: int
+    compaction: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A line of the outline: a prompt or a compaction, with the tool calls that followed it."""
+
+    seq: int
+    kind: str
+    text: str
+    tool_calls: int = 0
+    tool_errors: int = 0
+
+
+def facts(info: SessionInfo, agent: str | None = None) -> tuple[tuple[str, str], ...]:
+    """What is known of a session as label and plain text; what was not recorded is left out.
+
+    ``agent``: the label of the format, where the caller knows it.
+    """
+    tools = f"{info.tool_calls:,}" + (f", {info.tool_errors:,} failed" if info.tool_errors else "")
+    usage = info.usage
+    tokens = [
+        (usage.input, "in"),
+        (usage.output, "out"),
+        (usage.cache_read, "cache read"),
+        (usage.cache_creation, "cache written"),
+    ]
+    rows = [
+        ("Agent", " ".join(word for word in (agent or info.agent or info.format, info.version) if word)),
+        ("Model", ", ".join(info.models)),
+        ("Project", info.project_name or ""),
+        ("Branch", info.git_branch or ""),
+        ("Prompts", f"{info.prompts:,}"),
+        ("Tool calls", tools),
+        ("Subagents", f"{info.subagents:,}" if info.subagents else ""),
+        ("Compactions", f"{info.compactions:,}" if info.compactions else ""),
+        ("Tokens", " · ".join(f"{count(n)} {what}" for n, what in tokens if n)),
+        ("Duration", duration(info.duration_ms) if info.duration_ms is not None else ""),
+    ]
+    return tuple((label, value) for label, value in rows if value)
+
+
+def session_header_html(  # noqa: PLR0913 - one fragment, each argument with a default
+    info: SessionInfo,
+    *,
+    options: Options = Options(),  # noqa: B008 - frozen
+    agent: str | None = None,
+    bars: Sequence[Bar] = (),
+    href: Callable[[int], str] | None = None,
+    level: int = 2,
+) -> str:
+    """Title, facts and context strip of a session. ``href``: address of a chunk by seq (default ``#<prefix>c<seq>``)."""
+    rows = [f"<div><dt>{label}</dt><dd>{bdi(value)}</dd></div>" for label, value in facts(info, agent)]
+    if info.started_at is not None:
+        rows.append(f"<div><dt>Started</dt><dd>{time_html(info.started_at, options.tz)}</dd></div>")
+    title = bdi(info.title or info.native_id)
+    strip = strip_html(bars, href or (lambda seq: f"#{options.id_prefix}c{seq}"))
+    return (
+        f'<div class="clm-session tex2jax_ignore mathjax_ignore"><h{level} class="clm-title">{title}</h{level}>'
+        f'<dl class="clm-factlist">{"".join(rows)}</dl>{strip}</div>\n'
+    )
+
+
+def context_sizes(requests: Iterable[Request]) -> dict[int, int]:
+    """Context in tokens (input and cache) at the last reply of each chunk, by chunk seq."""
+    sizes: dict[int, int] = {}
+    for request in requests:
+        usage = request.usage
+        if request.chunk is None or usage is None:
+            continue
+        size = sum(n for n in (usage.input, usage.cache_read, usage.cache_creation) if n is not None)
+        if size:
+            sizes[request.chunk] = size
+    return sizes
+
+
+def bars(chunks: Iterable[Chunk], sizes: Mapping[int, int], limit: int = 120) -> tuple[Bar, ...]:
+    """The context strip: a bar per chunk with a known size, at most ``limit``, and a mark per compaction."""
+    single = [
+        Bar(seq=chunk.seq, tokens=sizes.get(chunk.seq, 0), compaction=chunk.kind == "compact")
+        for chunk in chunks
+        if chunk.kind == "compact" or chunk.seq in sizes
+    ]
+    width = -(-len(single) // limit) or 1
+    groups = (single[start : start + width] for start in range(0, len(single), width))
+    return tuple(
+        Bar(seq=group[0].seq, tokens=max(bar.tokens for bar in group), compaction=any(bar.compaction for bar in group))
+        for group in groups
+    )
+
+
+def strip_html(bars: Sequence[Bar], href: Callable[[int], str]) -> str:
+    """The bars as a list of links; the outline leads to the same places, so the Tab key passes over them."""
+    top = max((bar.tokens for bar in bars), default=0)
+    if not top:
+        return ""
+    rows = "".join(f'<li class="{_classes(bar, top)}">{_bar(bar, href(bar.seq))}</li>' for bar in bars)
+    legend = f"Context per turn, largest {count(top)} tokens" + (
+        "; marked: compacted" if any(bar.compaction for bar in bars) else ""
+    )
+    return f'<nav class="clm-context" aria-label="Context size per turn"><ol class="clm-strip">{rows}</ol><p>{legend}</p></nav>'
+
+
+def _classes(bar: Bar, top: int) -> str:
+    height = max(1, round(bar.tokens / top * _LEVELS)) if bar.tokens else 0
+    return f"clm-bar clm-b{height}" + (" clm-bar-compact" if bar.compaction else "")
+
+
+def _bar(bar: Bar, link: str) -> str:
+    words = " ".join(
+        w
+        for w in (f"#{bar.seq + 1}", count(bar.tokens) if bar.tokens else "", "compacted" if bar.compaction else "")
+        if w
+    )
+    return f'<a href="{esc(link)}" tabindex="-1" title="{words}"><span>{words}</span></a>'
+
+
+def outline(chunks: Iterable[Chunk]) -> tuple[Entry, ...]:
+    """Prompts, commands and compactions in order, each with the tool calls made until the next one."""
+    entries: list[tuple[Chunk, list[int]]] = []
+    for chunk in chunks:
+        if chunk.kind in {"user", "compact"} or (not entries and chunk.kind == "ai"):
+            entries.append((chunk, [0, 0]))
+        if chunk.kind == "ai":
+            entries[-1][1][0] += chunk.tool_calls
+            entries[-1][1][1] += chunk.tool_errors
+    return tuple(
+        Entry(
+            seq=chunk.seq,
+            kind=chunk.kind,
+            text=compaction(chunk) if chunk.kind == "compact" else one_line(chunk.preview, 120) or f"({chunk.kind})",
+            tool_calls=calls,
+            tool_errors=errors,
+        )
+        for chunk, (calls, errors) in entries
+    )
+
+
+def outline_html(entries: Sequence[Entry], href: Callable[[int], str], here: int | None = None) -> str:
+    """The outline as a list of links; ``here``: seq of the entry the page stands at."""
+    rows = "".join(_entry(entry, href(entry.seq), entry.seq == here) for entry in entries)
+    return f'<nav class="clm-outline" aria-label="Outline"><ol>{rows}</ol></nav>' if rows else ""
+
+
+def _entry(entry: Entry, link: str, here: bool) -> str:
+    current = ' aria-current="true"' if here else ""
+    tools = f" <small>{plural(entry.tool_calls, 'tool')}</small>" if entry.tool_calls else ""
+    failed = f' <small class="clm-is-error">✗ {entry.tool_errors:,} failed</small>' if entry.tool_errors else ""
+    kind = "compact" if entry.kind == "compact" else "prompt"
+    return (
+        f'<li class="clm-at-{kind}"><a href="{esc(link)}"{current}><span class="clm-num">{entry.seq + 1}</span> '
+        f"{bdi(entry.text, 'span', 'clm-about')}{tools}{failed}</a></li>"
+    )

@@ -1,0 +1,32 @@
+"""The one stylesheet, the root element, and a whole document for exports."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+from clm_sessions.render.escape import esc
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+@cache
+def css() -> str:
+    """The stylesheet. Every rule is about classes that begin with ``clm-``."""
+    return resources.files("clm_sessions.render").joinpath("clm.css").read_text("utf-8")
+
+
+def root_html(body: str) -> str:
+    """Rendered cards in the element the stylesheet needs around them; keeps typesetters of ``$…$`` away."""
+    return f'<div class="clm-root tex2jax_ignore mathjax_ignore">\n{body}</div>\n'
+
+
+def page_html(title: str, body: str) -> str:
+    """A self-contained HTML document. ``title`` is plain text; ``body`` comes from this package."""
+    return (
+        '<!doctype html>\n<html lang="en" class="clm-page">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="referrer" content="no-referrer">\n'
+        f"<title>{esc(title)}</title>\n<style>\n{css()}</style>\n</head>\n<body>\n"
+        f'<main class="clm-main">\n{root_html(body)}</main>\n</body>\n</html>\n'
+    )

@@ -1,0 +1,109 @@
+"""Steps that are neither reply nor tool: thinking, interruptions, notices, teammates, added context, side entries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from clm_sessions.model import Message, Text, Thinking, ToolResult
+from clm_sessions.view import Section, Step
+from clm_sessions.views.blocks import block_section, content_sections
+from clm_sessions.views.words import one_line, plural
+
+_TAG = re.compile(r"<(summary|status)>([^<]{0,2000})</\1>")
+_MEMBER = re.compile(r"teammate_id=\"([^\"]{0,200})\"")
+_TEAM_SUMMARY = re.compile(r"\bsummary=\"([^\"]{0,2000})\"")
+_PEEK = 20_000
+
+
+def thinking(seq: int, block: Thinking) -> Step:
+    """Thinking, folded; a log that keeps only its signature gives a line without text."""
+    if not block.text.strip():
+        return Step(kind="thinking", title="Thinking", subtitle="text not in the log", message=seq)
+    return Step(
+        kind="thinking",
+        title="Thinking",
+        subtitle=one_line(block.text),
+        sections=(Section(kind="markdown", text=block.text),),
+        message=seq,
+    )
+
+
+def interruption(seq: int, message: Message) -> Step:
+    """A person stopped the agent."""
+    return Step(kind="interruption", title="Interrupted", subtitle=one_line(message.display, 200), message=seq)
+
+
+def notice(seq: int, message: Message) -> Step:
+    """Text the program wrote in the assistant's place: an API error, or a placeholder."""
+    text = message.display
+    long = (Section(kind="text", text=text),) if len(text) > 200 or "\n" in text.strip() else ()
+    return Step(kind="notice", title="From the program", subtitle=one_line(text), sections=long, message=seq)
+
+
+def notification(seq: int, message: Message) -> Step:
+    """Word from a task in the background: nobody typed it."""
+    text = message.joined or message.display
+    tags = dict(_TAG.findall(text[:_PEEK]))
+    return Step(
+        kind="notification",
+        title="Background task",
+        subtitle=one_line(tags.get("summary") or message.display or text),
+        badges=(one_line(tags["status"], 40),) if tags.get("status") else (),
+        sections=(Section(kind="text", text=text),),
+        message=seq,
+    )
+
+
+def teammate(seq: int, message: Message) -> Step:
+    """A message from another agent of the team."""
+    text = message.joined or message.display
+    member, summary = _MEMBER.search(text[:_PEEK]), _TEAM_SUMMARY.search(text[:_PEEK])
+    return Step(
+        kind="teammate",
+        title=f"Teammate {one_line(member[1], 60)}" if member else "Teammate",
+        subtitle=one_line(summary[1] if summary else message.display),
+        sections=(Section(kind="text", text=text),),
+        message=seq,
+    )
+
+
+def injected(seq: int, message: Message) -> Step:
+    """Text the program added for the agent: a reminder, the body of a skill."""
+    text = message.joined
+    return Step(
+        kind="injected",
+        title="Added by the program",
+        subtitle=one_line(text),
+        sections=(Section(kind="text", text=text),),
+        message=seq,
+    )
+
+
+def quiet(seq: int, message: Message) -> Step:
+    """A message of which nothing else is shown: its place is kept."""
+    return Step(kind="injected", title="Empty message", subtitle=one_line(message.origin, 40), message=seq)
+
+
+def sidechain(messages: Mapping[int, Message]) -> Iterator[Step]:
+    """Entries of an agent that were logged in the main log, as one folded step."""
+    if messages:
+        yield Step(
+            kind="sidechain",
+            title="Side conversation",
+            subtitle=one_line(next((m.display for m in messages.values() if m.display.strip()), "")),
+            badges=(plural(len(messages), "message"),),
+            sections=tuple(s for message in messages.values() for s in _entry(message)),
+            message=next(iter(messages)),
+        )
+
+
+def _entry(message: Message) -> Iterator[Section]:
+    who = message.model or message.role
+    for block in message.blocks:
+        if isinstance(block, Text):
+            yield Section(kind="markdown", text=block.text, title=who)
+        elif isinstance(block, ToolResult):
+            yield from content_sections(block.content, title=f"{who}: result")
+        else:
+            yield block_section(block)
