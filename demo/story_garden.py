@@ -173,6 +173,7 @@ def shed_door(log: ClaudeLog, files: Files) -> None:
         grep(
             "path_width",
             "planner/plot.py:7:PATH_WIDTH_CM = 60\nplanner/draw.py:21:    width = round(PATH_WIDTH_CM / 10)",
+            **{"-i": True},
         ),
         bash("date +%F", "2026-02-03"),
     )

@@ -241,7 +241,7 @@ def tides_of_a_year() -> str:
         for number in range(4):
             at = date + timedelta(minutes=(day * 50 + number * 372) % 1440)
             swing = 2.1 + 0.5 * math.cos(day / 14.77 * 2 * math.pi)
-            kind, height = ("high", 3.4 + swing) if number % 2 else ("low ", 3.4 - swing)
+            kind, height = ("high", 3.5 + swing) if number % 2 else ("low ", 3.5 - swing)
             rows.append(f"{at:%Y-%m-%d %H:%M}  {kind}  {height:.1f} m")
     return "\n".join(sorted(rows))
 

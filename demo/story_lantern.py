@@ -177,7 +177,6 @@ def commands(log: ClaudeLog) -> None:
         "",
         "Traceback (most recent call last):\nAttributeError: module 'lantern' has no attribute '__version__'",
     )
-    log.say("<user-memory-input>Dates in posts are written as 24 February 2026.</user-memory-input>")
     log.command(
         "status",
         "",
@@ -258,6 +257,7 @@ def second(shelf: Shelf) -> None:
         trigger="manual",
     )
     log.command("compact", "", "Compacted. The summary is shown above.")
+    log.say("<user-memory-input>Dates in posts are written as 24 February 2026.</user-memory-input>")
     log.prompt("Now the archive page: one line per post, newest first.")
     log.reply(
         files.write(
@@ -277,6 +277,7 @@ def archive(posts):
     log.reply(
         "`lantern/archive.py` sorts by date and writes one line per post, with dates as you like them: *24 February 2026*."
     )
+    log.fact("custom-title", customTitle="Drafts stay home")
     log.end_turn()
     log.lines = [b"\xef\xbb\xbf" + log.lines[0].replace(b"\n", b"\r\n")] + [
         row.replace(b"\n", b"\r\n") for row in log.lines[1:]

@@ -165,7 +165,7 @@ def bad_evening(shelf: Shelf) -> None:
             {"success": True, "message": "Stopped shell_1", "shell_id": "shell_1"},
         )
     )
-    log.reply("The bot is stopped, the page is deployed, and it is still light outside.")
+    log.reply("The bot is stopped, the page is deployed, and there is tea left in the pot.")
     log.fact("custom-title", customTitle="A bad evening, with a good end")
     log.close()
 

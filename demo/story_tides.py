@@ -246,8 +246,8 @@ def show(log: ClaudeLog) -> None:
     log.reply(
         todos(log, "x Tests for the 14th, 16th and 17th", "x Parse pairs", "x Kinds from the heights"),
         bash(
-            "python -m tidewise plot tables/2026-02.txt --days 14-15 --out /tmp/tides.png",
-            "wrote /tmp/tides.png (320x200)",
+            "python -m tidewise plot tables/2026-02.txt --days 14-15 --out plots/tides.png",
+            "wrote plots/tides.png (320x200)",
         ),
     )
     log.reply(fresh_files().look("plots/tides.png", "tide-chart"))
