@@ -33,5 +33,5 @@ class DatabaseError(ClmError):
     """The database cannot be used."""
 
 
-class Refused(ClmError):
+class Refused(ClmError):  # noqa: N818 - a refusal is an outcome, not an error
     """A format refuses the whole file (clm: a newer format version)."""

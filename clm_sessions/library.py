@@ -16,12 +16,28 @@ from clm_sessions.errors import NoSessionError, NotALogError, UsageError
 from clm_sessions.formats.base import Located
 from clm_sessions.ingest.discover import Files, LogFile, discover
 from clm_sessions.ingest.streams import open_log, read_log, read_side
-from clm_sessions.model import Chunk, ChunkContent, Fact, Issue, Message, Request, Session, SessionInfo, Stream, ToolCall
+from clm_sessions.model import (
+    Chunk,
+    ChunkContent,
+    Fact,
+    Issue,
+    Message,
+    Request,
+    Session,
+    SessionInfo,
+    Stream,
+    ToolCall,
+)
 from clm_sessions.store import reader, search
 from clm_sessions.store.connect import open_reader
 
 
-def load(path: str | os.PathLike[str], *, format: str | None = None, registry: plugins.Registry | None = None) -> Session:  # noqa: A002 - the word users know
+def load(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word users know
+    registry: plugins.Registry | None = None,
+) -> Session:
     """The one session of a log file (its subagents below it), or of a folder that holds one session.
 
     NotALogError if no format recognises it, UsageError if it is missing or holds several sessions.
@@ -35,7 +51,10 @@ def load(path: str | os.PathLike[str], *, format: str | None = None, registry: p
 
 
 def load_all(
-    path: str | os.PathLike[str], *, format: str | None = None, registry: plugins.Registry | None = None  # noqa: A002
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word users know
+    registry: plugins.Registry | None = None,
 ) -> list[Session]:
     """All sessions in a file or below a folder, newest first; refused files and orphan runs included."""
     root = Path(path)
@@ -164,7 +183,9 @@ class Database:
         """The session of that id, or the only one whose id begins so. NoSessionError says which it is not."""
         found = reader.session_infos(self.db, "s.id = ?", (sid,))
         if not found:
-            found = reader.session_infos(self.db, "substr(s.id, 1, ?) = ? AND s.role IN ('main', 'orphan')", (len(sid), sid))
+            found = reader.session_infos(
+                self.db, "substr(s.id, 1, ?) = ? AND s.role IN ('main', 'orphan')", (len(sid), sid)
+            )
         if len(found) != 1:
             what = "no session" if not found else f"{len(found)} sessions"
             raise NoSessionError(f"{what} with an id that is or begins with {sid!r} in {self.path}")
@@ -178,10 +199,12 @@ class Database:
         """Close the file."""
         self.db.close()
 
-    def __enter__(self) -> Database:
+    def __enter__(self) -> Database:  # noqa: PYI034 - Self is not in typing on Python 3.10
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 

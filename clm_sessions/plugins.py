@@ -83,7 +83,9 @@ class Registry:
             return None
         claim, name = min(claims, key=lambda c: (-c[0].confidence, c[1] not in self.foreign, c[1]))
         tied = tuple(
-            n for c, n in claims if n != name and c.confidence == claim.confidence and (n in self.foreign) == (name in self.foreign)
+            n
+            for c, n in claims
+            if n != name and c.confidence == claim.confidence and (n in self.foreign) == (name in self.foreign)
         )
         session = claim.session or located[name].session
         return Recognised(
@@ -150,9 +152,7 @@ class Registry:
         return self.formats[name]
 
 
-def build(
-    extra: Iterable[object] = (), *, entry_points: bool = True, block: Iterable[str] = ()
-) -> Registry:
+def build(extra: Iterable[object] = (), *, entry_points: bool = True, block: Iterable[str] = ()) -> Registry:
     """Load built-ins, then installed plugins (entry-point group ``clm``), then ``extra`` objects.
 
     ``extra`` may hold plugin modules or objects with hook implementations, or bare ``LogFormat`` instances.

@@ -64,17 +64,17 @@ class StreamBuilder:
             self._checkpoint = self._mark()
             self._tail(raw)
             return
-        self._lines[self._line_disposition(raw)] += 1
+        self._count(self._line_disposition(raw))
         self._offset = raw.offset + raw.length
         self._line = raw.number
 
     def add_values(self, raw: RawLine, decoded: Decoded) -> None:
         """Take in values that stand at one place of a source that has no lines (a JSON document, a query)."""
-        self._lines[self._disposition(raw, decoded)] += 1
+        self._count(self._disposition(raw, decoded))
 
     def refuse(self, reason: str) -> None:
         """The whole source is refused from outside."""
-        self._lines[self._refuse(reason, RawLine(1, 0, b"", True))] += 1
+        self._count(self._refuse(reason, RawLine(1, 0, b"", True)))
 
     def finish(self) -> tuple[Stream, Checkpoint]:
         """The stream with the tail, and the checkpoint before it."""
@@ -108,7 +108,10 @@ class StreamBuilder:
             if raw.skipped or decoded.bad or not decoded.values:
                 self._lines["pending"] += 1
                 return
-        self._lines[self._line_disposition(raw)] += 1
+        self._count(self._line_disposition(raw))
+
+    def _count(self, disposition: Disposition) -> None:
+        self._lines[disposition] += 1  # looked up only now: a refusal replaces the counter
 
     def _line_disposition(self, raw: RawLine) -> Disposition:
         if blank(raw.data):
@@ -164,6 +167,7 @@ class StreamBuilder:
         self._refused = reason
         self.messages.clear()
         self.facts.clear()
+        self._types = Counter({(kind, "raw"): n for (kind, _d), n in self._types.items()})
         kept = {d: n for d, n in self._lines.items() if d in {"blank", "issue"}}
         kept["raw"] = sum(self._lines.values()) - sum(kept.values())
         self._lines = Counter(kept)

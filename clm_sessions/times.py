@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import datetime, timezone
 from typing import Any
@@ -20,7 +21,7 @@ def parse(value: Any) -> int | None:  # noqa: ANN401 - any JSON value may stand 
     """
     if isinstance(value, str):
         return _parse_text(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
         return None
     if abs(value) > _LIMIT:
         return None
@@ -51,9 +52,9 @@ def iso(ms: int | None) -> str | None:
     """``2026-03-02T09:00:00.000Z``, or None."""
     if ms is None:
         return None
-    return f"{datetime.fromtimestamp(ms // 1000, timezone.utc):%Y-%m-%dT%H:%M:%S}.{ms % 1000:03d}Z"
+    return f"{datetime.fromtimestamp(ms // 1000, timezone.utc).isoformat()[:19]}.{ms % 1000:03d}Z"
 
 
 def day(ms: int | None) -> str | None:
     """The UTC day, ``2026-03-02``, or None."""
-    return None if ms is None else f"{datetime.fromtimestamp(ms // 1000, timezone.utc):%Y-%m-%d}"
+    return None if ms is None else datetime.fromtimestamp(ms // 1000, timezone.utc).date().isoformat()

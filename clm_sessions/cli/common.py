@@ -30,6 +30,6 @@ def split_arguments(arguments: Sequence[str]) -> tuple[Path, list[Path]]:
 
 
 def count(number: int | None, what: str = "") -> str:
-    """``1,234 messages``; an unknown number is a dash."""
-    text = "–" if number is None else f"{number:,}"
+    """``1,234 messages``; an unknown number is ``?``."""
+    text = "?" if number is None else f"{number:,}"
     return f"{text} {what}".strip()

@@ -21,7 +21,9 @@ from clm_sessions.plugins import Registry
 @click.option("--no-raw", is_flag=True, help="Do not keep the bytes of the logs in the database.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the summary.")
 @click.pass_obj
-def import_(obj: dict[str, Registry], arguments: tuple[str, ...], only: str | None, no_raw: bool, as_json: bool) -> None:
+def import_(
+    obj: dict[str, Registry], arguments: tuple[str, ...], only: str | None, no_raw: bool, as_json: bool
+) -> None:
     """Import logs into a database, reading only what changed.
 
     Without PATH the default folder of every known agent is read. Rows outlive the logs.
@@ -36,7 +38,13 @@ def import_(obj: dict[str, Registry], arguments: tuple[str, ...], only: str | No
 
 
 def run_import(
-    database: Path, paths: list[Path], registry: Registry, *, only: str | None = None, keep_raw: bool = True, quiet: bool = False
+    database: Path,
+    paths: list[Path],
+    registry: Registry,
+    *,
+    only: str | None = None,
+    keep_raw: bool = True,
+    quiet: bool = False,
 ) -> Report:
     """Import with a progress bar on a terminal. NotALogError if a named file is no log and nothing else was done."""
     if only is not None:
@@ -61,18 +69,25 @@ def summary(report: Report, database: Path) -> str:
     """The report for a person."""
     s, t = report.sessions, report.totals
     tokens = t["tokens"]
+    holds = [
+        ("sessions", "sessions and subagents"),
+        ("messages", "messages"),
+        ("tool_calls", "tool calls"),
+        ("chunks", "chunks"),
+    ]
     lines = [
-        f"{database}: {count(t['sessions'], 'sessions and subagents')}, {count(t['messages'], 'messages')}, "
-        f"{count(t['tool_calls'], 'tool calls')}, {count(t['chunks'], 'chunks')}",
+        f"{database}: {', '.join(count(t[key], name) for key, name in holds)}",
         f"sessions  {s['new']} new, {s['changed']} changed, {s['unchanged']} unchanged, {s['gone']} gone",
-        f"tokens    {count(tokens['input'])} input, {count(tokens['output'])} output, "
-        f"{count(tokens['cache_read'])} cache read, {count(tokens['cache_creation'])} cache creation",
+        f"tokens    {', '.join(count(tokens[key], key.replace('_', ' ')) for key in tokens)}",
     ]
     if report.issues:
         listed = ", ".join(f"{n} {kind}" for kind, n in report.issues.items())
         lines.append(f"issues    {listed} (each with its line in the table ingest_issues)")
     lines += [f"note      {path}: {issue.reason}" for path, issue in report.notices[:20]]
-    lines.append(f"{report.seconds:.1f} s" + (", interrupted: the rest was not read; run it again to go on" if report.interrupted else ""))
+    lines.append(
+        f"{report.seconds:.1f} s"
+        + (", interrupted: the rest was not read; run it again to go on" if report.interrupted else "")
+    )
     return "\n".join(lines)
 
 
@@ -83,7 +98,8 @@ class _Bar(Progress):
 
     def __init__(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress as RichBar, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichBar
 
         console = Console(stderr=True)
         columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
@@ -102,4 +118,8 @@ class _Bar(Progress):
 
 
 def _bar() -> Progress | None:
-    return _Bar() if sys.stderr.isatty() else Progress(waiting=lambda: click.echo("waiting for another import …", err=True))
+    return (
+        _Bar()
+        if sys.stderr.isatty()
+        else Progress(waiting=lambda: click.echo("waiting for another import …", err=True))
+    )

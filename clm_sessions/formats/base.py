@@ -133,6 +133,22 @@ class Dialect:
         """Whether a result text says by itself that the call failed, in formats that log no error flag."""
         return False
 
+    def ends_session(self, call: ToolUse) -> bool:
+        """Whether the result of the call is an ending too."""
+        return False
+
+    def interrupts(self, text: str) -> bool:
+        """Whether a text that did not come from the agent is the note that a person interrupted it."""
+        return False
+
+    def internal_agent(self, agent_id: str, prompt: str | None) -> bool:
+        """Whether the program started an agent for itself. ``prompt``: the only text of its first user message."""
+        return False
+
+    def folder_name(self, folder: str) -> str:
+        """A short project name from the name of a log folder, where no working directory is known."""
+        return folder
+
 
 class LogFormat:
     """Base of all formats. Override what differs; the defaults suit one JSONL file per session."""

@@ -32,7 +32,7 @@ BATCH = 64_000_000
 class Progress:
     """Where an import stands, for whoever shows it. ``show`` is called with (bytes done, bytes in all)."""
 
-    show: Callable[[int, int], None] = lambda done, total: None
+    show: Callable[[int, int], None] = lambda _done, _total: None
     waiting: Callable[[], None] = lambda: None
     done: int = 0
     total: int = 0
@@ -121,7 +121,11 @@ def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | N
 def _known(sources: dict[str, ledger.Source]) -> dict[str, Known]:
     return {
         path: Known(
-            stat=ledger.stat_of(s), format=s["format"], role=s["role"], session=s["native_id"], agent=s["agent_id"],
+            stat=ledger.stat_of(s),
+            format=s["format"],
+            role=s["role"],
+            session=s["native_id"],
+            agent=s["agent_id"],
             folder=s["folder"],
         )
         for path, s in sources.items()
@@ -130,7 +134,9 @@ def _known(sources: dict[str, ledger.Source]) -> dict[str, Known]:
 
 
 def _taken(db: sqlite3.Connection) -> dict[str, tuple[str, Prints | None]]:
-    rows = db.execute("SELECT id, path, consumed, head_hash, tail_hash FROM sources WHERE role = 'main' AND state <> 'copy'")
+    rows = db.execute(
+        "SELECT id, path, consumed, head_hash, tail_hash FROM sources WHERE role = 'main' AND state <> 'copy'"
+    )
     return {
         sid: (path, None if consumed is None else Prints(consumed=consumed, head=head, tail=tail))
         for sid, path, consumed, head, tail in rows

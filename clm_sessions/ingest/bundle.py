@@ -153,7 +153,9 @@ class BundleImport:
         stream = ledger.stored_stream(self._db, source) if source is not None else Stream(issues=[issue])
         row = {**(source or ledger.row(log, sid, log.found.stat)), "state": "unreadable"}
         ledger.put(self._db, row)
-        ledger.write_issues(self._db, sid, [*(i for i in stream.issues if i.kind != "unreadable"), issue], row["session_id"])
+        ledger.write_issues(
+            self._db, sid, [*(i for i in stream.issues if i.kind != "unreadable"), issue], row["session_id"]
+        )
         return _Log(stream=stream)
 
     def _side(self) -> SideFacts:

@@ -121,9 +121,7 @@ def _of_session(logs: list[LogFile], wanted: str) -> list[LogFile]:
     mine = [log for log in logs if os.path.realpath(log.found.path) == wanted]
     names = {(log.format.name, log.session) for log in mine}
     return mine + [
-        log
-        for log in logs
-        if (log.format.name, log.session) in names and log.role != "main" and log not in mine
+        log for log in logs if (log.format.name, log.session) in names and log.role != "main" and log not in mine
     ]
 
 
@@ -161,7 +159,9 @@ def _recognise(
         return None
     if won.tied:
         names = ", ".join((won.format.name, *won.tied))
-        out.issues.append((found.path, Issue(kind="tie", reason=f"several formats claim it: {names}; read as {won.format.name}")))
+        out.issues.append(
+            (found.path, Issue(kind="tie", reason=f"several formats claim it: {names}; read as {won.format.name}"))
+        )
     return LogFile(
         found=found, format=won.format, role=won.located.role, session=won.session, agent=won.located.agent,
         folder=won.located.folder,
@@ -192,7 +192,9 @@ def _bundles(logs: list[LogFile]) -> list[Files]:
         mains = sorted((m for m in members if m.role == "main"), key=lambda m: (-m.found.stat.size, m.found.relative))
         made = [Files(format=members[0].format, session=session, main=main) for main in mains]
         made = made or [Files(format=members[0].format, session=session)]
-        for log in sorted(members, key=lambda m: (-len(PurePath(m.found.path).parts), -m.found.stat.size, m.found.relative)):
+        for log in sorted(
+            members, key=lambda m: (-len(PurePath(m.found.path).parts), -m.found.stat.size, m.found.relative)
+        ):
             if log.role != "main":
                 _place(max(made, key=lambda b: _nearness(b, log)), log)
         bundles += made

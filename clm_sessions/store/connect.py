@@ -48,10 +48,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
         raise DatabaseError(f"{path}: no such database; run: clm-sessions import {path}")
     db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30, isolation_level=None)
     try:
-        version = schema.schema_version(db)
-        if version is None:
-            raise DatabaseError("not a clm-sessions database")
-        schema.check_version(version)
+        schema.check_version(schema.schema_version(db), required=True)
     except (sqlite3.DatabaseError, DatabaseError) as error:
         db.close()
         raise DatabaseError(f"{path}: {error}") from None
@@ -72,7 +69,9 @@ def begin(start: Callable[[], None], waiting: Callable[[], None], patience: floa
             if "locked" not in str(error) and "busy" not in str(error):
                 raise
             if time.monotonic() > until:
-                raise DatabaseError("another program has been writing to the database all the time; try again") from error
+                raise DatabaseError(
+                    "another program has been writing to the database all the time; try again"
+                ) from error
             if not told:
                 waiting()
                 told = True

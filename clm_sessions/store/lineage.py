@@ -13,11 +13,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-_NEIGHBOURS = (
-    "SELECT DISTINCT b.session_id FROM messages a JOIN messages b ON b.uuid = a.uuid "
-    "WHERE a.session_id = ? AND a.uuid IS NOT NULL AND b.session_id <> a.session_id",
-    "SELECT DISTINCT b.session_id FROM requests a JOIN requests b ON b.reply_id = a.reply_id "
-    "WHERE a.session_id = ? AND a.reply_id IS NOT NULL AND b.session_id <> a.session_id",
+_NEIGHBOURS = tuple(
+    f"SELECT DISTINCT b.session_id FROM {table} a JOIN {table} b ON b.{item} = a.{item} "
+    f"WHERE a.session_id = ? AND a.{item} IS NOT NULL AND b.session_id <> a.session_id"
+    for table, item in (("messages", "uuid"), ("requests", "reply_id"))
 )
 _NO_TIME = "~"  # sorts after every ISO time
 

@@ -63,7 +63,8 @@ def load_session(db: sqlite3.Connection, sid: str, *, images: bool = True) -> Se
 def children(db: sqlite3.Connection, sid: str) -> list[str]:
     """Keys of the direct subagents of a session that are shown, in start order."""
     rows = db.execute(
-        "SELECT id FROM sessions WHERE parent_id = ? AND role = 'subagent' ORDER BY started_at IS NULL, started_at, id", (sid,)
+        "SELECT id FROM sessions WHERE parent_id = ? AND role = 'subagent' ORDER BY started_at IS NULL, started_at, id",
+        (sid,),
     )
     return [row[0] for row in rows]
 
@@ -77,7 +78,7 @@ def contents(
         return []
     first, last = page[0].seq, page[-1].seq
     span = " AND chunk_seq BETWEEN ? AND ?"
-    calls = {s: c for s, c in _calls(db, info.id, span, (first, last), images)}
+    calls = dict(_calls(db, info.id, span, (first, last), images))
     wanted = sorted({m for chunk in page for m in (*chunk.messages, *chunk.sidechain)})
     linked = _linked_calls(db, info.id, wanted, calls, images)
     found = messages(db, info.id, calls=linked, seqs=wanted, images=images)
@@ -98,9 +99,7 @@ def chunks(db: sqlite3.Connection, sid: str, start: int = 0, stop: int | None = 
     """Chunks ``start`` to ``stop`` of a session, in order."""
     limit = -1 if stop is None else max(0, stop - start)
     names = COLUMNS["chunks"]
-    cursor = db.execute(
-        f"{_ROWS['chunks']} AND seq >= ? ORDER BY seq LIMIT ?", (sid, start, limit)
-    )
+    cursor = db.execute(f"{_ROWS['chunks']} AND seq >= ? ORDER BY seq LIMIT ?", (sid, start, limit))
     records = [dict(zip(names, row, strict=True)) for row in cursor]
     if not records:
         return []
@@ -158,9 +157,7 @@ def requests(db: sqlite3.Connection, sid: str) -> list[Request]:
 
 def facts(db: sqlite3.Connection, sid: str) -> list[Fact]:
     """Facts that the log of a session states, in order."""
-    rows = db.execute(
-        "SELECT name, value, line FROM facts WHERE session_id = ? AND side IS NULL ORDER BY seq", (sid,)
-    )
+    rows = db.execute("SELECT name, value, line FROM facts WHERE session_id = ? AND side IS NULL ORDER BY seq", (sid,))
     return [Fact(name=name, value=json.loads(value), line=line) for name, value, line in rows]
 
 

@@ -12,7 +12,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from clm_sessions import times
-from clm_sessions.model import Block, Chunk, Fact, Image, Message, Request, Session, SessionInfo, ToolCall, ToolResult, Usage
+from clm_sessions.model import (
+    Block,
+    Chunk,
+    Fact,
+    Image,
+    Message,
+    Request,
+    Session,
+    SessionInfo,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from clm_sessions.store.codec import Packer, clean, dumps, pack_result
 
 Row = tuple[Any, ...]
@@ -64,7 +76,9 @@ _SQLITE_INTEGER = 1 << 63
 _PATH_KEYS = ("file_path", "notebook_path", "path")
 
 
-def bundle_rows(sessions: Sequence[Session], side: Sequence[tuple[str, Fact]] = (), source_state: str = "present") -> Rows:
+def bundle_rows(
+    sessions: Sequence[Session], side: Sequence[tuple[str, Fact]] = (), source_state: str = "present"
+) -> Rows:
     """All rows of a bundle. ``side``: facts from files beside the logs, by source; they belong to the first session."""
     rows: Rows = {table: [] for table in COLUMNS}
     for number, session in enumerate(sessions):
@@ -102,7 +116,9 @@ def project_name(path: str) -> str:
 def _add(rows: Rows, session: Session, side: Sequence[tuple[str, Fact]], source_state: str) -> None:
     info, sid = session.info, session.info.id
     if info.project is not None:
-        rows["projects"].append((project_id(info.project), clean(info.project_name or project_name(info.project)), clean(info.project)))
+        rows["projects"].append(
+            (project_id(info.project), clean(info.project_name or project_name(info.project)), clean(info.project))
+        )
     rows["sessions"].append(_session_row(info, session, source_state))
     chunk_of = {m: c.seq for c in session.chunks for m in c.messages}
     rows["chunks"] += [_chunk_row(sid, chunk) for chunk in session.chunks]

@@ -99,12 +99,28 @@ _COLUMNS: dict[str, str] = {
 # Each column a person would facet or sort on; a facet is counted over its own narrow index.
 INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
     "sessions": (
-        ("project_id",), ("format",), ("role",), ("status",), ("model",), ("git_branch",), ("day",), ("started_at",),
-        ("parent_id",), ("forked_from",), ("native_id",), ("agent_type",),
+        ("project_id",),
+        ("format",),
+        ("role",),
+        ("status",),
+        ("model",),
+        ("git_branch",),
+        ("day",),
+        ("started_at",),
+        ("parent_id",),
+        ("forked_from",),
+        ("native_id",),
+        ("agent_type",),
     ),
     "chunks": (("kind",), ("status",), ("day",), ("started_at",)),
     "messages": (
-        ("session_id", "chunk_seq"), ("kind",), ("origin",), ("role",), ("model",), ("day",), ("uuid",),
+        ("session_id", "chunk_seq"),
+        ("kind",),
+        ("origin",),
+        ("role",),
+        ("model",),
+        ("day",),
+        ("uuid",),
     ),
     "tool_calls": (("session_id", "chunk_seq"), ("name",), ("status",), ("day",), ("path",), ("subagent_id",)),
     "requests": (("model",), ("day",), ("reply_id",)),
@@ -170,8 +186,10 @@ def schema_version(connection: sqlite3.Connection) -> int | None:
     return int(row[0]) if row and str(row[0]).isdigit() else None
 
 
-def check_version(version: int | None) -> None:
-    """DatabaseError if the database is newer than this version knows (decision 14)."""
+def check_version(version: int | None, *, required: bool = False) -> None:
+    """DatabaseError if the database is newer than this version knows (decision 14), or has no marker though required."""
+    if required and version is None:
+        raise DatabaseError("not a clm-sessions database")
     if version is not None and version > SCHEMA_VERSION:
         raise DatabaseError(
             f"the database has schema {version}, this version knows {SCHEMA_VERSION}; upgrade clm-sessions to open it"

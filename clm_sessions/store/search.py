@@ -6,7 +6,6 @@ import re
 import sqlite3
 from dataclasses import dataclass
 
-
 _PIECE = re.compile(r'"([^"]*)"(\*?)|(\S+)')
 MARK_START, MARK_END = "\x02", "\x03"
 """Set around the words found in a snippet: characters that no stored text needs."""
@@ -45,7 +44,10 @@ def search(db: sqlite3.Connection, text: str, *, limit: int = 50) -> list[Hit]:
     query = fts_query(text)
     if query is None:
         return []
-    hits = [*_hits(db, "messages", "m.seq", "m.origin", query, limit), *_hits(db, "tool_calls", "m.message_seq", "m.name", query, limit)]
+    hits = [
+        *_hits(db, "messages", "m.seq", "m.origin", query, limit),
+        *_hits(db, "tool_calls", "m.message_seq", "m.name", query, limit),
+    ]
     return sorted(hits, key=lambda h: h.rank)[:limit]
 
 
@@ -61,5 +63,3 @@ def _hits(db: sqlite3.Connection, table: str, seq: str, name: str, query: str, l
         Hit(kind=kind, session_id=s, chunk_seq=c, message_seq=q, name=n or "", snippet=t or "", rank=r)
         for s, c, q, n, t, r in rows
     ]
-
-
