@@ -171,9 +171,8 @@ def shed_door(log: ClaudeLog, files: Files) -> None:
     log.prompt("Ha, the wheelbarrow. Yes. Make the path wider and draw me the plan as plain text for the shed door.")
     log.reply(
         grep(
-            "path_width",
+            "PATH_WIDTH",
             "planner/plot.py:7:PATH_WIDTH_CM = 60\nplanner/draw.py:21:    width = round(PATH_WIDTH_CM / 10)",
-            **{"-i": True},
         ),
         bash("date +%F", "2026-02-03"),
     )
@@ -309,6 +308,7 @@ I would give them bed 3 and keep the rest of the plan.""",
     log.reply(
         "Bed 3 is promised to the strawberries until **2028**. The beans move to the fence, which was bare anyway."
     )
+    log.fact("custom-title", customTitle="Strawberries instead (a fork)")
     log.close()
 
 

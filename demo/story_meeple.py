@@ -74,6 +74,7 @@ The section forbids sailing *on*, not sailing *in*. The lit lamp lowers the fog 
 One sentence for tired players: *sail in, stop, land at the next bell.*""",
     )
     two_bugs(log, files)
+    log.fact("custom-title", customTitle="Stuck in the fog")
     log.close()
 
 

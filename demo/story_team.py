@@ -73,6 +73,7 @@ def team(shelf: Shelf) -> None:
         )
     )
     letters(log)
+    log.fact("custom-title", customTitle="A team for the rule book")
     log.close()
 
 
