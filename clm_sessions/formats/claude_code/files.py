@@ -1,0 +1,68 @@
+"""Where Claude Code keeps its logs, and what a file could be by its path (spec claude-code 1 and 9.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePath
+
+from clm_sessions.formats.base import Located
+
+_SESSION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_AGENT_LOG = re.compile(r"agent[-_](.+)\.jsonl")
+_AGENT_META = re.compile(r"agent[-_](.+)\.meta\.json")
+_NOT_LOGS = frozenset(("history.jsonl", "journal.jsonl"))
+_SEARCHED = 5
+"""Folders above an agent log among which its session folder is looked for."""
+
+
+def roots(home: Path, env: Mapping[str, str]) -> Iterable[Path]:
+    """The ``projects`` folder of each configuration folder."""
+    named = env.get("CLAUDE_CONFIG_DIR", "")
+    configs = [Path(part.strip()).expanduser() for part in named.split(",") if part.strip()]
+    for config in dict.fromkeys((*configs, home / ".claude", home / ".config" / "claude")):
+        yield config / "projects"
+
+
+def locate(path: PurePath) -> Located | None:
+    """What the file could be by path alone; None: not ours."""
+    name = path.name
+    session = session_folder(path)
+    folder = (session.parent if session is not None else path.parent).name
+    sid = session.name if session is not None else None
+    agent = _AGENT_LOG.fullmatch(name)
+    if agent is not None:
+        return Located(role="agent", session=sid, agent=agent[1], folder=folder)
+    meta = _AGENT_META.fullmatch(name)
+    if meta is not None:
+        return Located(role="side", session=sid, agent=meta[1], folder=folder)
+    if session is not None:
+        kept = path.parent.name == "tool-results"
+        return Located(role="side", session=sid, folder=folder) if kept else None
+    if path.suffix == ".jsonl" and name not in _NOT_LOGS and path.stem:
+        return Located(role="main", session=path.stem, folder=folder)
+    return None
+
+
+def session_folder(path: PurePath) -> PurePath | None:
+    """The folder of a session in which a file lies: above ``subagents``, or named as a session; None at a project root."""
+    above = path.parents
+    for number, folder in enumerate(above[: _SEARCHED + 1]):
+        if folder.name == "projects" or not folder.name:
+            return None
+        if folder.name in ("subagents", "tool-results") and number + 1 < len(above) and above[number + 1].name:
+            return above[number + 1]
+        if _SESSION.fullmatch(folder.name):
+            return folder
+    return None
+
+
+def folder_name(folder: str) -> str:
+    """The last part of the working directory a project folder stands for. A guess, for display only: it is lossy."""
+    if folder.startswith("-"):
+        return folder.replace("-", "/").rstrip("/").rsplit("/", 1)[-1] or folder
+    drive = re.match(r"([A-Za-z])--(.*)", folder)
+    if drive is not None:
+        rest = drive[2].replace("-", "/").rstrip("/")
+        return rest.rsplit("/", 1)[-1] or f"{drive[1].upper()}:/"
+    return folder

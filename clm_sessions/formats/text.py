@@ -1,0 +1,11 @@
+"""What counts as white space at the ends of a text, for formats and for what is derived from them."""
+
+from __future__ import annotations
+
+SPACE = "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""JavaScript white space: Unicode spaces, line ends and U+FEFF (spec claude-code, "Trim")."""
+
+
+def trim(text: str) -> str:
+    """The text without white space at its ends."""
+    return text.strip(SPACE)
