@@ -40,11 +40,13 @@ def load(
 ) -> Session:
     """The one session of a log file (its subagents below it), or of a folder that holds one session.
 
-    NotALogError if no format recognises it, UsageError if it is missing or holds several sessions.
+    NotALogError if no format recognises it or the format refuses it, UsageError if it is missing or holds several
+    sessions.
     """
-    sessions = load_all(path, format=format, registry=registry)
+    sessions, refusals = _load(path, format, registry)
     if not sessions:
-        raise NotALogError(f"{path}: no format recognises a session log here; name one with format=")
+        why = refusals[0] if refusals else "no format recognises a session log here; name one with format="
+        raise NotALogError(f"{path}: {why}")
     if len(sessions) > 1:
         raise UsageError(f"{path}: holds {len(sessions)} sessions; use load_all, or name one file")
     return sessions[0]
@@ -56,18 +58,28 @@ def load_all(
     format: str | None = None,  # noqa: A002 - the word users know
     registry: plugins.Registry | None = None,
 ) -> list[Session]:
-    """All sessions in a file or below a folder, newest first; refused files and orphan runs included."""
+    """All sessions and orphan runs in a file or below a folder, newest first. Refused files are left out."""
+    return _load(path, format, registry)[0]
+
+
+def _load(
+    path: str | os.PathLike[str], only: str | None, registry: plugins.Registry | None
+) -> tuple[list[Session], list[str]]:
+    """Sessions, and the reasons of refused files."""
     root = Path(path)
     if not root.exists():
         raise UsageError(f"{path}: no such file or folder")
-    registry = registry or plugins.build()
-    found = discover([root], registry, only=format)
-    sessions = [s for files in found.bundles for s in load_bundle(files)]
-    return sorted(sessions, key=lambda s: (-(s.info.started_at or 0), s.info.id))
+    sessions: list[Session] = []
+    refusals: list[str] = []
+    for files in discover([root], registry or plugins.build(), only=only).bundles:
+        found, refused = _load_bundle(files)
+        sessions += [s for s in found if s.info.role in ("main", "orphan")]
+        refusals += refused
+    return sorted(sessions, key=lambda s: (-(s.info.started_at or 0), s.info.id)), refusals
 
 
-def load_bundle(files: Files) -> list[Session]:
-    """The sessions of one bundle as values: the main session with its subagents, then orphans."""
+def _load_bundle(files: Files) -> tuple[list[Session], list[str]]:
+    """The sessions of one bundle as values (the main one with its subagents, then orphans), and refusals."""
     streams: dict[str | None, Stream] = {}
     for log in files.logs():
         streams[log.agent if log.role == "agent" else None] = _stream(log)
@@ -76,16 +88,18 @@ def load_bundle(files: Files) -> list[Session]:
         place = Located(role="side", session=log.session, agent=log.agent, folder=log.folder)
         side += log.format.side(place, Path(log.found.path).name, read_side(log))
     logs = files.logs()
+    refusals = [stream.refused for stream in streams.values() if stream.refused is not None]
+    streams = {name: stream for name, stream in streams.items() if stream.refused is None}
     bundle = Bundle(
         format=files.format.name,
         key=files.session,
         session=files.session,
         folder=logs[0].folder if logs else None,
-        main=streams.pop(None, None),
+        main=streams.get(None),
         agents={agent: stream for agent, stream in streams.items() if agent is not None},
         side=side,
     )
-    return nest(derive(bundle, files.format.dialect))
+    return nest(derive(bundle, files.format.dialect)), refusals
 
 
 def _stream(log: LogFile) -> Stream:

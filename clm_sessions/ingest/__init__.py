@@ -155,6 +155,10 @@ def _touched(work: _Import, bundle: Files) -> bool:
 
 def _import(work: _Import, bundle: Files, key: str) -> None:
     before = work.progress.done
+    for log in bundle.logs():
+        known = work.sources.get(log.found.path)
+        if known is not None and known["state"] == "unrecognised":
+            ledger.forget(work.db, known["id"])
     outcome = BundleImport(
         work.db, work.writer, bundle, key, keep_raw=work.keep_raw, advance=work.progress.advance
     ).run()

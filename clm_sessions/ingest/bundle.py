@@ -71,15 +71,16 @@ class BundleImport:
         return self.outcome
 
     def _write(self, logs: dict[str | None, _Log], side: SideFacts) -> None:
-        main = logs.get(None)
+        usable = {name: log.stream for name, log in logs.items() if log.stream.refused is None}
+        main = usable.get(None)
         sessions = derive(
             Bundle(
                 format=self._files.format.name,
                 key=self._key,
                 session=self._files.session,
                 folder=self._folder(),
-                main=main.stream if main else None,
-                agents={agent: log.stream for agent, log in logs.items() if agent is not None},
+                main=main,
+                agents={agent: stream for agent, stream in usable.items() if agent is not None},
                 side=[fact for _name, fact in side],
             ),
             self._files.format.dialect,

@@ -131,6 +131,12 @@ def put(db: sqlite3.Connection, source: Source) -> None:
     replace_rows(db, "sources", "id", source["id"], [tuple(source[name] for name in COLUMNS)])
 
 
+def forget(db: sqlite3.Connection, sid: str) -> None:
+    """Drop the row and the issues of a source that turned out to be something else."""
+    for table, column in (("ingest_issues", "source_id"), ("sources", "id")):
+        replace_rows(db, table, column, sid, [])
+
+
 def write_issues(db: sqlite3.Connection, sid: str, issues: Any, session: str | None) -> None:  # noqa: ANN401 - issues
     """Make the issues of a source exactly these."""
     rows = [(sid, n, i.kind, clean(i.reason), i.line, i.offset, session) for n, i in enumerate(issues)]
