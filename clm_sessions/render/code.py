@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import PurePath
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 from clm_sessions.render.escape import esc, visible
 
 HIGHLIGHT_LIMIT = 20_000
-_LINE_LIMIT = 2_000
+_LINE_LIMIT = 500
+_BLANK_LIMIT = 300
+"""Lexers need quadratic time for long lines and for long runs of white space (measured: 4 s for 16 KB of C)."""
+_BLANKS = re.compile(r"\s+")
 _LANGUAGES = {
     "bash": "sh bash zsh shell console shellscript bats",
     "c": "c h",
@@ -26,7 +30,6 @@ _LANGUAGES = {
     "json": "json jsonc ipynb",
     "kotlin": "kt kotlin kts",
     "lua": "lua",
-    "make": "makefile make mk",
     "markdown": "md markdown",
     "php": "php",
     "python": "py python python3 pyi",
@@ -56,13 +59,18 @@ def code_lines(text: str, name: str | None = None) -> list[str]:
     """The lines of a text as HTML, coloured where the language is known and the text is short enough."""
     text = visible(text)
     known = language(name)
-    if known is None or len(text) > HIGHLIGHT_LIMIT or max(map(len, text.split("\n"))) > _LINE_LIMIT:
+    if known is None or len(text) > HIGHLIGHT_LIMIT or _is_slow(text):
         return esc(text).split("\n")
     from pygments import highlight
 
     coloured = str(highlight(text, _lexer(known), _formatter()))
     lines = coloured.removesuffix("\n").split("\n") if not text.endswith("\n") else coloured.split("\n")
     return lines if len(lines) == text.count("\n") + 1 else esc(text).split("\n")
+
+
+def _is_slow(text: str) -> bool:
+    longest_blank = max(map(len, _BLANKS.findall(text)), default=0)
+    return longest_blank > _BLANK_LIMIT or max(map(len, text.split("\n"))) > _LINE_LIMIT
 
 
 @cache

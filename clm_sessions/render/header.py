@@ -63,7 +63,7 @@ def facts(info: SessionInfo, agent: str | None = None) -> tuple[tuple[str, str],
     return tuple((label, value) for label, value in rows if value)
 
 
-def session_header_html(  # noqa: PLR0913 - one fragment, each argument with a default
+def session_header_html(
     info: SessionInfo,
     *,
     options: Options = Options(),  # noqa: B008 - frozen
@@ -169,8 +169,9 @@ def _entry(entry: Entry, link: str, here: bool) -> str:
     current = ' aria-current="true"' if here else ""
     tools = f" <small>{plural(entry.tool_calls, 'tool')}</small>" if entry.tool_calls else ""
     failed = f' <small class="clm-is-error">✗ {entry.tool_errors:,} failed</small>' if entry.tool_errors else ""
+    counts = f' <span class="clm-counts">{tools}{failed}</span>' if tools or failed else ""
     kind = "compact" if entry.kind == "compact" else "prompt"
     return (
         f'<li class="clm-at-{kind}"><a href="{esc(link)}"{current}><span class="clm-num">{entry.seq + 1}</span> '
-        f"{bdi(entry.text, 'span', 'clm-about')}{tools}{failed}</a></li>"
+        f"{bdi(entry.text, 'span', 'clm-about')}{counts}</a></li>"
     )

@@ -25,6 +25,8 @@ class Place:
     options: Options
     heading: int = 4
     left: int = field(init=False)
+    colours: int = 60_000
+    """Characters of code still to be coloured in this chunk; past them it is plain, for time."""
 
     def __post_init__(self) -> None:
         """The whole budget is there at first."""
@@ -35,6 +37,12 @@ class Place:
         limit = min(len(text), len(text) if cap is None else cap, max(self.left, self.options.floor))
         self.left -= limit
         return limit
+
+
+    def colour(self, text: str) -> bool:
+        """Whether to colour the code in a text; it is counted."""
+        self.colours -= len(text)
+        return self.options.highlight and self.colours > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +111,7 @@ def _text(section: Section, place: Place, more: str | None) -> str:
 
 def _markdown(section: Section, place: Place, more: str | None) -> str:
     def make(text: str) -> str:
-        html = markdown_html(text, place.heading, highlight=place.options.highlight and place.left > 0)
+        html = markdown_html(text, place.heading, highlight=place.colour(text))
         if html is None:
             return _pre("clm-asis", text, esc(text))
         return f'<div class="clm-md" dir="auto">{html}</div>'
@@ -113,7 +121,7 @@ def _markdown(section: Section, place: Place, more: str | None) -> str:
 
 def _code(section: Section, place: Place, more: str | None) -> str:
     part = cut(section.text, place.take(section.text, place.options.max_output))
-    name = section.language if place.options.highlight and place.left > 0 else None
+    name = section.language if place.colour(part.head + part.tail) else None
 
     def block(text: str, first: int | None) -> str:
         return _pre("clm-code", text, f'<code dir="ltr">{numbered(code_lines(text, name), first)}</code>')

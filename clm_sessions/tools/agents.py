@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clm_sessions.model import ToolCall
-from clm_sessions.tools.parts import arg, details, number, rest, result, text_section
+from clm_sessions.tools.parts import arg, details, fitting, number, rest, result, text_section, used
 from clm_sessions.view import ToolView
 from clm_sessions.views.words import count, one_line, plural
 
@@ -21,7 +21,7 @@ def agent(call: ToolCall) -> ToolView:
         subtitle=one_line(arg(call, "description", "name") or arg(call, "prompt")),
         badges=tuple(badge for badge in badges if badge),
         sections=text_section("markdown", arg(call, "prompt"), "Prompt")
-        + rest(call, "prompt", "description", "subagent_type")
+        + rest(call, *used(call, "prompt"), *fitting(call, "description", "name"), *fitting(call, "subagent_type"))
         + result(call, "markdown", "Answer"),
         family="agent",
     )
@@ -32,7 +32,7 @@ def skill(call: ToolCall) -> ToolView:
     return ToolView(
         title=call.name or "Skill",
         subtitle=one_line(f"{arg(call, 'skill', 'command', 'name')} {arg(call, 'args')}".strip()),
-        sections=rest(call, "skill", "command", "name") + result(call, "text"),
+        sections=rest(call, *fitting(call, "skill", "command", "name")) + result(call, "text"),
         family="agent",
     )
 
@@ -43,7 +43,9 @@ def message(call: ToolCall) -> ToolView:
     return ToolView(
         title=call.name or "SendMessage",
         subtitle=one_line(" ".join(word for word in (f"to {to}" if to else "", arg(call, "summary") or text) if word)),
-        sections=text_section("markdown", text) + rest(call, "content", "message", "recipient") + result(call, "text"),
+        sections=text_section("markdown", text)
+        + rest(call, *used(call, "content", "message"), *fitting(call, "recipient", "to", "target_agent_id"))
+        + result(call, "text"),
         family="agent",
     )
 
@@ -54,7 +56,7 @@ def job(call: ToolCall) -> ToolView:
     return ToolView(
         title=call.name or "TaskOutput",
         subtitle=one_line(arg(call, *known)),
-        sections=rest(call, *known) + result(call, title="Output"),
+        sections=rest(call, *fitting(call, *known)) + result(call, title="Output"),
         family="agent",
     )
 

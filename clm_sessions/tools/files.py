@@ -12,6 +12,7 @@ from clm_sessions.tools.parts import (
     arg,
     details,
     failed,
+    fitting,
     inputs,
     items,
     number,
@@ -20,11 +21,14 @@ from clm_sessions.tools.parts import (
     result,
     text_of,
     text_section,
+    used,
 )
 from clm_sessions.view import Section, ToolView
 from clm_sessions.views.words import lines, one_line, plural
 
 PATHS = ("file_path", "path", "notebook_path", "filePath")
+_CONTENT = ("content", "text", "file_text")
+_EDITS = ("old_string", "new_string", "edits", "replace_all")
 _OPEN_UP_TO = 60
 _NUMBERED = re.compile(r" {0,6}(\d{1,9})(?:→|\t)(.*)", re.DOTALL)
 
@@ -41,7 +45,7 @@ def read(call: ToolCall) -> ToolView:
         title=call.name or "Read",
         subtitle=one_line(arg(call, *PATHS)),
         badges=(plural(count, "line"),) if count else (),
-        sections=rest(call, *PATHS) + sections,
+        sections=rest(call, *fitting(call, *PATHS)) + sections,
         family="read",
     )
 
@@ -66,7 +70,7 @@ def numbered(text: str, path: str) -> Sections:
 def write(call: ToolCall) -> ToolView:
     """Write, write_file: the new file, or what changed in an old one."""
     diff = patch.from_structured(details(call).get("structuredPatch"))
-    content = arg(call, "content", "text", "file_text")
+    content = arg(call, *_CONTENT)
     body: Sections = text_section("code", content, language=arg(call, *PATHS))
     if diff:
         body = (Section(kind="diff", diff=diff), *(_fold(section, "The whole file") for section in body))
@@ -74,7 +78,7 @@ def write(call: ToolCall) -> ToolView:
         title=call.name or "Write",
         subtitle=one_line(arg(call, *PATHS)),
         badges=(patch.badge(diff) if diff else plural(lines(content), "line"),),
-        sections=body + rest(call, *PATHS, "content", "text", "file_text") + said(call),
+        sections=body + rest(call, *fitting(call, *PATHS), *used(call, *_CONTENT)) + said(call),
         open=bool(diff) and len(diff) <= _OPEN_UP_TO,
         family="edit",
     )
@@ -89,7 +93,7 @@ def edit(call: ToolCall) -> ToolView:
     badges = [patch.badge(whole)] if whole else []
     badges += ["every match"] if inputs(call).get("replace_all") is True else []
     badges += ["changed by the person"] if details(call).get("userModified") is True else []
-    shown = (*PATHS, "old_string", "new_string", "edits")
+    shown = fitting(call, *PATHS) + (_EDITS if all(diffs) else ())
     return ToolView(
         title=call.name or "Edit",
         subtitle=one_line(arg(call, *PATHS)),
@@ -113,7 +117,11 @@ def notebook_edit(call: ToolCall) -> ToolView:
         title=call.name or "NotebookEdit",
         subtitle=one_line(arg(call, *PATHS)),
         badges=tuple(word for word in (arg(call, "edit_mode"), kind) if word),
-        sections=source + rest(call, *PATHS, "new_source", "cell_type", "edit_mode") + said(call),
+        sections=source
+        + rest(
+            call, *fitting(call, *PATHS), *used(call, "new_source"), *used(call, "cell_type"), *used(call, "edit_mode")
+        )
+        + said(call),
         open=bool(source),
         family="edit",
     )
@@ -125,7 +133,7 @@ def listing(call: ToolCall) -> ToolView:
         title=call.name or "LS",
         subtitle=one_line(arg(call, *PATHS)),
         badges=(plural(lines(output(call)), "line"),) if output(call) and not failed(call) else (),
-        sections=rest(call, *PATHS) + result(call, title=None),
+        sections=rest(call, *fitting(call, *PATHS)) + result(call, title=None),
         family="read",
     )
 

@@ -84,6 +84,16 @@ def rest(call: ToolCall, *shown: str) -> Sections:
     return (pairs(left, title="More arguments"),) if left else ()
 
 
+def used(call: ToolCall, *names: str) -> tuple[str, ...]:
+    """The name of the argument that ``arg`` takes from these, for ``rest``."""
+    return next(((name,) for name in names if arg(call, name)), ())
+
+
+def fitting(call: ToolCall, *names: str) -> tuple[str, ...]:
+    """Like ``used``, if the argument fits on a line, so that a subtitle shows all of it."""
+    return tuple(name for name in used(call, *names) if one_line(arg(call, name)) == arg(call, name))
+
+
 def default_input(call: ToolCall) -> Sections:
     """All arguments: small scalar ones as key and value, others as JSON, broken ones as they are."""
     value = call.input

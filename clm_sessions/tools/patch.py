@@ -18,13 +18,14 @@ def from_structured(patch: Any) -> Diff:  # noqa: ANN401 - any JSON value
     """Hunks of ``{oldStart, newStart, lines: ["-a", "+b", " c"]}``; empty if the value is anything else."""
     if not isinstance(patch, list):
         return ()
-    return tuple(line for hunk in patch if isinstance(hunk, Mapping) for line in _hunk(hunk))
+    hunks = [hunk for hunk in patch if isinstance(hunk, Mapping)]
+    return tuple(line for index, hunk in enumerate(hunks) for line in _hunk(hunk, first=index == 0))
 
 
-def _hunk(hunk: Mapping[str, Any]) -> Iterator[DiffLine]:
+def _hunk(hunk: Mapping[str, Any], *, first: bool) -> Iterator[DiffLine]:
     lines = [line for line in hunk.get("lines") or () if isinstance(line, str)] if _is_list(hunk.get("lines")) else []
     old, new = _start(hunk, "oldStart"), _start(hunk, "newStart")
-    if lines:
+    if lines and not first:
         yield DiffLine(sign="@", text=f"@@ line {new} @@" if new is not None else "@@")
     for line in lines:
         sign = line[:1] if line[:1] in {"+", "-"} else " "

@@ -12,6 +12,7 @@ from clm_sessions.tools.parts import (
     arg,
     details,
     failed,
+    fitting,
     inputs,
     items,
     rest,
@@ -19,6 +20,7 @@ from clm_sessions.tools.parts import (
     scalar,
     text_of,
     text_section,
+    used,
 )
 from clm_sessions.view import Section, ToolView
 from clm_sessions.views.words import one_line
@@ -56,7 +58,7 @@ def task(call: ToolCall) -> ToolView:
         title=call.name or "Task list",
         subtitle=one_line(" ".join(word for word in words if word)),
         sections=text_section("markdown", arg(call, "description"))
-        + rest(call, "taskId", "subject", "status", "description")
+        + rest(call, *used(call, "description"), *fitting(call, "subject", "title"))
         + said(call),
         family="plan",
     )
@@ -67,8 +69,8 @@ def plan(call: ToolCall) -> ToolView:
     text = arg(call, "plan") or text_of(details(call), "plan")
     return ToolView(
         title=call.name or "ExitPlanMode",
-        subtitle=one_line(text.lstrip("# \n"), 100),
-        sections=text_section("markdown", text) + rest(call, "plan") + said(call),
+        subtitle=one_line(text[:2000].lstrip("# \n").partition("\n")[0]),
+        sections=text_section("markdown", text) + rest(call, *used(call, "plan")) + said(call),
         open=bool(text),
         family="plan",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clm_sessions.model import ToolCall
-from clm_sessions.tools.parts import arg, details, failed, number, output, rest, result
+from clm_sessions.tools.parts import arg, details, failed, fitting, number, output, rest, result
 from clm_sessions.view import ToolView
 from clm_sessions.views.words import lines, one_line, plural
 
@@ -16,7 +16,8 @@ def grep(call: ToolCall) -> ToolView:
         title=call.name or "Grep",
         subtitle=one_line(f"{quoted} {place}".strip()),
         badges=found(call),
-        sections=rest(call, "pattern") + result(call, title="Found"),
+        sections=rest(call, *fitting(call, "pattern", "query"), *fitting(call, "path", "glob"))
+        + result(call, title="Found"),
         family="search",
     )
 
@@ -40,7 +41,7 @@ def lookup(call: ToolCall) -> ToolView:
     return ToolView(
         title=call.name or "Search",
         subtitle=one_line(about),
-        sections=rest(call, "query", "operation") + result(call),
+        sections=rest(call, *fitting(call, "query", "filePath", "symbol"), *fitting(call, "operation")) + result(call),
         family="search",
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clm_sessions.model import ToolCall
-from clm_sessions.tools.parts import arg, details, items, number, rest, result, text_section
+from clm_sessions.tools.parts import arg, details, fitting, items, number, rest, result, text_section, used
 from clm_sessions.view import ToolView
 from clm_sessions.views.words import one_line, plural, size
 
@@ -21,7 +21,7 @@ def fetch(call: ToolCall) -> ToolView:
             if word
         ),
         sections=text_section("text", arg(call, "prompt"), "Question")
-        + rest(call, "prompt")
+        + rest(call, *used(call, "prompt"), *fitting(call, "url"))
         + result(call, "markdown", "Answer"),
         family="web",
     )
@@ -34,7 +34,7 @@ def search(call: ToolCall) -> ToolView:
         title=call.name or "WebSearch",
         subtitle=one_line(arg(call, "query")),
         badges=(plural(len(results), "result"),) if results else (),
-        sections=rest(call, "query") + result(call, "markdown"),
+        sections=rest(call, *fitting(call, "query")) + result(call, "markdown"),
         family="web",
     )
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from clm_sessions.model import Message, Text, Thinking, ToolResult
 from clm_sessions.view import Section, Step
 from clm_sessions.views.blocks import block_section, content_sections
 from clm_sessions.views.words import one_line, plural
 
-_TAG = re.compile(r"<(summary|status)>([^<]{0,2000})</\1>")
-_MEMBER = re.compile(r"teammate_id=\"([^\"]{0,200})\"")
-_TEAM_SUMMARY = re.compile(r"\bsummary=\"([^\"]{0,2000})\"")
+_TAG = re.compile(r"<([a-z][a-z-]{0,40})>([^<]{1,2000})</\1>")
 _PEEK = 20_000
 
 
@@ -44,26 +43,32 @@ def notice(seq: int, message: Message) -> Step:
 def notification(seq: int, message: Message) -> Step:
     """Word from a task in the background: nobody typed it."""
     text = message.joined or message.display
-    tags = dict(_TAG.findall(text[:_PEEK]))
+    tags = tuple(_TAG.findall(text[:_PEEK]))
+    known = dict(tags)
+    logged = Section(kind="text", text=text, title="As logged" if tags else None, folded=bool(tags))
     return Step(
         kind="notification",
         title="Background task",
-        subtitle=one_line(tags.get("summary") or message.display or text),
-        badges=(one_line(tags["status"], 40),) if tags.get("status") else (),
-        sections=(Section(kind="text", text=text),),
+        subtitle=one_line(known.get("summary") or message.display or text),
+        badges=(one_line(known["status"], 40),) if known.get("status") else (),
+        sections=((Section(kind="key_values", rows=tags),) if tags else ()) + (logged,),
         message=seq,
     )
 
 
 def teammate(seq: int, message: Message) -> Step:
-    """A message from another agent of the team."""
+    """Messages from other agents of the team; ``detail["teammates"]`` holds their id, summary and text."""
+    letters = listed(message, "teammates")
+    names = ", ".join(dict.fromkeys(str(one["id"]) for one in letters if one.get("id")))
+    summary = next((str(one["summary"]) for one in letters if one.get("summary")), "")
+    bodies = [str(one["text"]) for one in letters if one.get("text")]
     text = message.joined or message.display
-    member, summary = _MEMBER.search(text[:_PEEK]), _TEAM_SUMMARY.search(text[:_PEEK])
+    logged = Section(kind="text", text=text, title="As logged" if bodies else None, folded=bool(bodies))
     return Step(
         kind="teammate",
-        title=f"Teammate {one_line(member[1], 60)}" if member else "Teammate",
-        subtitle=one_line(summary[1] if summary else message.display),
-        sections=(Section(kind="text", text=text),),
+        title=f"Teammate {one_line(names, 60)}".rstrip(),
+        subtitle=one_line(summary or (bodies or [message.display])[0]),
+        sections=(*(Section(kind="markdown", text=body) for body in bodies), logged),
         message=seq,
     )
 
@@ -107,3 +112,16 @@ def _entry(message: Message) -> Iterator[Section]:
             yield from content_sections(block.content, title=f"{who}: result")
         else:
             yield block_section(block)
+
+
+def listed(message: Message, name: str) -> list[Mapping[str, Any]]:
+    """The objects of a list in the detail of a message; empty if there is none."""
+    values = message.detail.get(name) if isinstance(message.detail, Mapping) else None
+    return [one for one in values if isinstance(one, Mapping)] if isinstance(values, list) else []
+
+
+def cut(message: Message) -> Section | None:
+    """A note where the program that wrote the log cut the text (``detail["cut"]``)."""
+    if isinstance(message.detail, Mapping) and message.detail.get("cut") is True:
+        return Section(kind="note", text="The log holds only the beginning of this text: the agent cut it.")
+    return None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from clm_sessions.model import Chunk, ChunkContent, Image, Message, Text, ToolCall
 from clm_sessions.view import ChunkView, Section, Step, ToolView
+from clm_sessions.views import asides
 from clm_sessions.views.blocks import block_section
 from clm_sessions.views.steps import Steps
 from clm_sessions.views.words import count, one_line
@@ -85,7 +87,8 @@ def _user(message: Message) -> tuple[Section, ...]:
         typed = text.strip() or f"/{message.command.name} {message.command.args or ''}".strip()
         return (Section(kind="command", text=typed), *_others(message))
     main = (Section(kind="markdown", text=text),) if text.strip() else ()
-    return main + _others(message) + _as_logged(message)
+    cut = asides.cut(message)
+    return main + ((cut,) if cut else ()) + _others(message) + _attachments(message) + _as_logged(message)
 
 
 def _as_logged(message: Message) -> tuple[Section, ...]:
@@ -93,6 +96,22 @@ def _as_logged(message: Message) -> tuple[Section, ...]:
     if message.text is None or message.text.split() == message.joined.split():
         return ()
     return (Section(kind="text", text=message.joined, title="As logged", folded=True),)
+
+
+def _attachments(message: Message) -> tuple[Section, ...]:
+    """Images the log names but does not hold (``detail["attachments"]``)."""
+    loaded = any(isinstance(block, Image) for block in message.blocks)
+    named = [] if loaded else asides.listed(message, "attachments")
+    return tuple(Section(kind="image", image=_named(one)) for one in named)
+
+
+def _named(one: Mapping[str, Any]) -> Image:
+    size = one.get("bytes")
+    return Image(
+        media_type=str(one.get("media_type") or one.get("type") or "unknown kind"),
+        sha256=str(one.get("sha256") or ""),
+        size=size if isinstance(size, int) else 0,
+    )
 
 
 def _others(message: Message) -> tuple[Section, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from clm_sessions.model import (
     Block,
@@ -81,7 +81,9 @@ class Steps:
     def _block(self, seq: int, block: Block) -> Iterator[Step]:
         if isinstance(block, Text):
             if block.text.strip():
-                yield Step(kind="text", message=seq, sections=(Section(kind="markdown", text=block.text),))
+                cut = asides.cut(self._content.messages[seq])
+                text = Section(kind="markdown", text=block.text)
+                yield Step(kind="text", message=seq, sections=(text, cut) if cut else (text,))
         elif isinstance(block, Thinking):
             yield asides.thinking(seq, block)
         elif isinstance(block, ToolUse):
@@ -106,7 +108,7 @@ class Steps:
             subtitle=view.subtitle,
             status=call.status,
             duration_ms=call.duration_ms,
-            badges=view.badges,
+            badges=(*view.badges, *_marks(call)),
             sections=view.sections,
             open=view.open,
             message=seq,
@@ -139,6 +141,15 @@ class _Agents:
     def left(self) -> Iterable[SessionInfo]:
         """Those no call has taken."""
         return self._left.values()
+
+
+def _marks(call: ToolCall) -> Iterator[str]:
+    """What the format says of any tool's result beside the result."""
+    detail = call.detail if isinstance(call.detail, Mapping) else {}
+    if detail.get("denied") is True or detail.get("rejected") is True:
+        yield "refused by the person"
+    if detail.get("cut") is True:
+        yield "cut in the log"
 
 
 def _agent_step(info: SessionInfo) -> Step:

@@ -348,6 +348,7 @@ def more_tools() -> ChunkContent:
         '<teammate-message teammate_id="digger" summary="Bed 2 is free">Bed 2 is free, go ahead.</teammate-message>',
         role="user",
         origin="teammate",
+        detail={"teammates": [{"id": "digger", "summary": "Bed 2 is free", "text": "Bed 2 is free, **go ahead**."}]},
     )
     b.say(
         "Base directory for this skill: skills/soil\n\n# Soil tests\nUse a clean trowel.",
