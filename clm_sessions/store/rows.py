@@ -142,14 +142,18 @@ def _tokens(usage: Usage | None) -> Row:
 
 
 def _status(session: Session) -> str:
+    """How the session stands: ongoing, interrupted, error (it ended in an API error), unanswered, complete, empty."""
     if session.info.ongoing:
         return "ongoing"
-    last = next((c for c in reversed(session.chunks) if c.kind in ("ai", "user")), None)
-    if last is None:
-        return "empty"
-    if last.kind == "user":
-        return "unanswered"
-    return last.status or "complete"
+    for chunk in reversed(session.chunks):
+        last = session.messages[chunk.messages[-1]]
+        if chunk.kind == "user" and last.origin == "prompt":
+            return "unanswered"
+        if chunk.kind == "ai":
+            if chunk.status == "interrupted":
+                return "interrupted"
+            return "error" if last.origin == "synthetic" else "complete"
+    return "empty" if not session.chunks else "complete"
 
 
 def _session_row(info: SessionInfo, session: Session, source_state: str) -> Row:

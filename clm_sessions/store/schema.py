@@ -1,4 +1,4 @@
-"""The tables, as sqlite-utils migrations. The file must open on SQLite 3.34: no STRICT tables, no ``->>``.
+"""The tables. The file must open on SQLite 3.34: no STRICT tables, no ``->>``.
 
 Keys come from content and place, never from a counter, so that importing in another order gives the same rows:
 a session by the agent's own id, everything in it by the session and a seq.
@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 
-import sqlite_utils
-from sqlite_utils import Migrations
-
 from clm_sessions.errors import DatabaseError
 
 APPLICATION = "clm-sessions"
@@ -18,7 +15,7 @@ SCHEMA_VERSION = 1
 INDEXED_CHARACTERS = 65_536
 """Search covers the first this many characters of each text (a stated limit; the whole text is stored)."""
 
-_COLUMNS: dict[str, str] = {
+TABLES: dict[str, str] = {
     "_clm_meta": """
         key TEXT PRIMARY KEY, value TEXT""",
     "projects": """
@@ -141,38 +138,34 @@ FTS: dict[str, tuple[str, ...]] = {
 }
 TOKENIZE = "unicode61 remove_diacritics 2"
 
-migrations = Migrations("clm_sessions")
-
-
-@migrations()
-def first(db: sqlite_utils.Database) -> None:
-    """Schema 1."""
-    for table, columns in _COLUMNS.items():
-        db.execute(f"CREATE TABLE {table} ({columns})")
-    for table, indexes in INDEXES.items():
-        for columns in indexes:
-            db[table].create_index(columns)  # type: ignore[union-attr]
-    for table, columns in FTS.items():
-        db[table].enable_fts(columns, tokenize=TOKENIZE, create_triggers=False)  # type: ignore[union-attr]
-        # FTS5 flushes pending terms at this many bytes; 16 MB makes bulk indexing half as long. An older SQLite
-        # that does not know the setting refuses it, and only loses the speed.
-        try:
-            db.execute(f"INSERT INTO {table}_fts({table}_fts, rank) VALUES ('hashsize', 16777216)")
-        except sqlite3.OperationalError:
-            continue
-
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring a database to this schema. DatabaseError if it is someone else's, or newer than this version."""
+    """Bring a database to this schema, all or nothing. DatabaseError if it is someone else's, or newer than this version.
+
+    The connection must be in autocommit mode.
+    """
+    if _current(connection):
+        return
+    from clm_sessions.store.migrations import apply  # sqlite-utils is slow to import, and rarely needed
+
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if not _current(connection):  # another program may have been faster
+            apply(connection)
+            connection.execute("INSERT OR REPLACE INTO _clm_meta VALUES ('application', ?)", (APPLICATION,))
+            connection.execute("INSERT OR REPLACE INTO _clm_meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _current(connection: sqlite3.Connection) -> bool:
     version = schema_version(connection)
     if version is None and connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
         raise DatabaseError("this SQLite file was not made by clm-sessions; name another file for the import")
     check_version(version)
-    db = sqlite_utils.Database(connection)
-    migrations.apply(db)
-    connection.execute("INSERT OR REPLACE INTO _clm_meta VALUES ('application', ?)", (APPLICATION,))
-    connection.execute("INSERT OR REPLACE INTO _clm_meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
-    connection.commit()
+    return version == SCHEMA_VERSION
 
 
 def schema_version(connection: sqlite3.Connection) -> int | None:
