@@ -1,0 +1,185 @@
+"""Many sessions: from a path, or a database opened for reading."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from datetime import timezone
+from html import escape
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, overload
+
+import clm_sessions
+from clm_sessions.errors import NoSessionError
+from clm_sessions.library import Database
+from clm_sessions.render.when import moment
+from clm_sessions.store.search import Hit
+from clm_sessions.views.words import count, duration, one_line, plural
+from jupyter_clm.frames import Record, frame, records
+from jupyter_clm.session import NotebookSession, registry
+from jupyter_clm.snapshot import style
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from jupyter_clm.view import SessionView
+
+ROWS = 20
+"""Sessions in the table that a list shows; the rest is counted."""
+
+
+class SessionList(Sequence[NotebookSession]):
+    """Sessions, newest first. Take one by position, by id or the beginning of its id, or a slice.
+
+    As the last line of a cell it shows a table of the first 20.
+    """
+
+    def __init__(self, sessions: Iterable[NotebookSession]) -> None:
+        self._sessions = tuple(sessions)
+
+    @overload
+    def __getitem__(self, key: int | str) -> NotebookSession: ...
+    @overload
+    def __getitem__(self, key: slice) -> SessionList: ...
+    def __getitem__(self, key: int | str | slice) -> NotebookSession | SessionList:
+        if isinstance(key, slice):
+            return SessionList(self._sessions[key])
+        return self._find(key) if isinstance(key, str) else self._sessions[key]
+
+    def _find(self, key: str) -> NotebookSession:
+        found = [s for s in self._sessions if s.id == key] or [
+            s for s in self._sessions if key and (s.id.startswith(key) or s.info.native_id.startswith(key))
+        ]
+        if len(found) != 1:
+            what = "no session" if not found else f"{len(found)} sessions"
+            raise NoSessionError(f"{what} with an id that is or begins with {key!r}")
+        return found[0]
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [session.id for session in self._sessions]
+
+    def to_records(self, table: str = "sessions", *, subagents: bool = False) -> list[Record]:
+        """The rows of one table (sessions, chunks, messages, tool_calls or requests) of all these sessions as dicts."""
+        return list(records((s.core for s in self._sessions), table, subagents=subagents))
+
+    def to_df(self, table: str = "sessions", *, subagents: bool = False) -> pd.DataFrame:
+        """The same as a pandas DataFrame."""
+        return frame(table, records((s.core for s in self._sessions), table, subagents=subagents))
+
+    def __repr__(self) -> str:
+        return f"<SessionList of {plural(len(self), 'session')}>"
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, str]:
+        wanted = {"text/plain": self.__repr__, "text/html": self._html}
+        return {
+            mime: make()
+            for mime, make in wanted.items()
+            if (not include or mime in include) and (not exclude or mime not in exclude)
+        }
+
+    def _html(self) -> str:
+        rows = "".join(_row(number, session) for number, session in enumerate(self._sessions[:ROWS]))
+        head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
+        more = (
+            f"<p>{len(self) - ROWS:,} more; slice the list, or take <code>.to_df()</code>.</p>"
+            if len(self) > ROWS
+            else ""
+        )
+        return (
+            f'<style>{style()}</style><div class="clm-root clm-list tex2jax_ignore mathjax_ignore" role="region" aria-label="Sessions">'
+            f'<p class="clm-more">{plural(len(self), "session")}</p>'
+            f'<div class="clm-scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{more}</div>'
+        )
+
+
+_COLUMNS = ("", "Session", "Agent", "Project", "Started (UTC)", "Prompts", "Tools", "Failed", "Output", "Time", "Id")
+
+
+def _row(number: int, session: NotebookSession) -> str:
+    info = session.info
+    cells = (
+        str(number),
+        one_line(info.title or info.native_id, 80),
+        session.label or info.format,
+        info.project_name or "",
+        moment(info.started_at, timezone.utc) if info.started_at is not None else "",
+        f"{info.prompts:,}",
+        f"{info.tool_calls:,}",
+        f"{info.tool_errors:,}" if info.tool_errors else "",
+        count(info.usage.output) if info.usage.output is not None else "",
+        duration(info.duration_ms) if info.duration_ms is not None else "",
+        one_line(info.id, 18),
+    )
+    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+
+
+class NotebookDatabase:
+    """A database of sessions, opened for reading: ``sessions``, ``session(id)``, ``search(text)``; close it, or use ``with``."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """DatabaseError if there is no such database, it is not ours, or it is newer than this version."""
+        self.core = Database(path)
+        self.path = self.core.path
+        # JupyterLab lets another thread answer a widget, so the connection must be free to change threads.
+        self.core.db.close()
+        uri = f"{self.path.absolute().as_uri()}?mode=ro"
+        self.core.db = sqlite3.connect(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
+
+    @property
+    def sessions(self) -> SessionList:
+        """Sessions and orphan runs, newest first; subagents hang below theirs."""
+        return SessionList(NotebookSession(session) for session in self.core.sessions)
+
+    def session(self, sid: str) -> NotebookSession:
+        """The session of that id, or the only one whose id begins so; a subagent by its whole id."""
+        return NotebookSession(self.core.session(sid))
+
+    def search(self, text: str, *, limit: int = 50) -> list[Hit]:
+        """Messages and tool calls that hold the words of ``text``, best first. Any text is a valid query."""
+        return self.core.search(text, limit=limit)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.core.close()
+
+    def __enter__(self) -> NotebookDatabase:  # noqa: PYI034 - Self needs Python 3.11
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<NotebookDatabase {self.path.name}: {plural(len(self.core), 'session')}>"
+
+
+def load(path: str | os.PathLike[str], *, format: str | None = None) -> NotebookSession:  # noqa: A002 - the word users know
+    """The one session of a log file, or of a folder that holds one. ``format`` names the format where it is not told.
+
+    NotALogError if no format recognises it, UsageError if it is missing or holds several sessions.
+    """
+    return NotebookSession(clm_sessions.load(path, format=format, registry=registry()))
+
+
+def load_all(path: str | os.PathLike[str], *, format: str | None = None) -> SessionList:  # noqa: A002
+    """All sessions in a file or below a folder, newest first."""
+    found = clm_sessions.load_all(path, format=format, registry=registry())
+    return SessionList(NotebookSession(session) for session in found)
+
+
+def open(path: str | os.PathLike[str]) -> NotebookDatabase:  # noqa: A001 - used as jupyter_clm.open
+    """The database at ``path``, for reading."""
+    return NotebookDatabase(path)
+
+
+def show(source: NotebookSession | str | os.PathLike[str], **traits: Any) -> SessionView:  # noqa: ANN401 - see SessionView
+    """The live view of a session, or of the one session of a path."""
+    session = source if isinstance(source, NotebookSession) else load(source)
+    return session.view(**traits)

@@ -1,0 +1,129 @@
+"""A session in a notebook: the core's values, a static transcript as its display, ``view()`` and data frames."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from clm_sessions import plugins
+from clm_sessions.library import StoredSession
+from clm_sessions.model import Chunk, ChunkContent, Fact, Issue, Message, Request, Session, SessionInfo, ToolCall
+from jupyter_clm.extras import need
+from jupyter_clm.frames import Record, Rows, frame, records
+from jupyter_clm.snapshot import line, snapshot_html
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from jupyter_clm.view import SessionView
+
+
+@cache
+def registry() -> plugins.Registry:
+    """The plugins of this kernel, loaded once."""
+    return plugins.build()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NotebookSession:
+    """One session, from a log (``jupyter_clm.load``) or a database (``jupyter_clm.open``).
+
+    As the last line of a cell it shows its head and first chunks, at most 100 KB of HTML. ``core`` is the value it
+    stands for. Chunks, messages, tool calls and requests are sequences that also give data frames.
+    """
+
+    core: Session | StoredSession
+
+    @property
+    def info(self) -> SessionInfo:
+        """The facts of the session."""
+        return self.core.info
+
+    @property
+    def id(self) -> str:
+        """The key of the session."""
+        return self.core.id
+
+    @property
+    def chunks(self) -> Rows[Chunk]:
+        """All chunks, in order."""
+        return Rows(self.core, "chunks")
+
+    @property
+    def messages(self) -> Rows[Message]:
+        """All messages, in file order."""
+        return Rows(self.core, "messages")
+
+    @property
+    def tool_calls(self) -> Rows[ToolCall]:
+        """All tool calls, in order."""
+        return Rows(self.core, "tool_calls")
+
+    @property
+    def requests(self) -> Rows[Request]:
+        """All API replies, in order."""
+        return Rows(self.core, "requests")
+
+    @property
+    def facts(self) -> Sequence[Fact]:
+        """What the log says of the session."""
+        return self.core.facts
+
+    @property
+    def issues(self) -> Sequence[Issue]:
+        """What was wrong with the log."""
+        return self.core.issues
+
+    @property
+    def subagents(self) -> list[NotebookSession]:
+        """The direct subagents, in start order."""
+        return [NotebookSession(session) for session in self.core.subagents]
+
+    def contents(self, start: int = 0, stop: int | None = None) -> list[ChunkContent]:
+        """Chunks ``start`` to ``stop`` with their messages, whole."""
+        return self.core.contents(start, stop)
+
+    def view(self, **traits: Any) -> SessionView:  # noqa: ANN401 - the traits of SessionView
+        """The live view: ``query``, ``kinds``, ``page``, ``page_size`` and ``selected`` may be given.
+
+        UsageError names the extra if ipywidgets is missing.
+        """
+        need("ipywidgets", "jupyter", "the live view")
+        from jupyter_clm.view import SessionView
+
+        return SessionView(self, **traits)
+
+    def to_records(self, table: str = "chunks", *, subagents: bool = False) -> list[Record]:
+        """The rows of one table (sessions, chunks, messages, tool_calls or requests) as dicts of plain values."""
+        return list(records([self.core], table, subagents=subagents))
+
+    def to_df(self, table: str = "chunks", *, subagents: bool = False) -> pd.DataFrame:
+        """The same as a pandas DataFrame."""
+        return frame(table, records([self.core], table, subagents=subagents))
+
+    def snapshot(self, *, token: str | None = None, extra_style: str = "") -> str:
+        """The static HTML. ``token``: what its ids begin with; the same session gives the same one."""
+        token = token or hashlib.sha256(self.id.encode("utf-8", "replace")).hexdigest()[:8]
+        return snapshot_html(self.core, registry().describe, token=token, extra_style=extra_style, label=self.label)
+
+    @property
+    def label(self) -> str | None:
+        """What a person calls the format of the log."""
+        found = registry().formats.get(self.info.format)
+        return (found.label or None) if found else None
+
+    def __repr__(self) -> str:
+        return f"<NotebookSession {self.id}: {line(self.info)}>"
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, str]:
+        wanted = {"text/plain": self.__repr__, "text/html": self.snapshot}
+        return {
+            mime: make()
+            for mime, make in wanted.items()
+            if (not include or mime in include) and (not exclude or mime not in exclude)
+        }

@@ -1,0 +1,79 @@
+"""The static form of a session: bounded HTML that reads well without its style, without a kernel, without trust."""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import cache
+from importlib import resources
+
+from clm_sessions.library import StoredSession
+from clm_sessions.model import Session, SessionInfo
+from clm_sessions.render import Options, css, session_header_html
+from clm_sessions.views.words import plural
+from jupyter_clm.cards import Bounds, Cards, Describe, outside_contents
+
+LIMIT = 100_000
+"""Bytes of a snapshot at most, its stylesheet included."""
+CHUNKS = 20
+"""Chunks in a snapshot at most."""
+_BOUNDS = Bounds(total=40_000, chunk=8_000, prose=4_000, output=1_500, steps=25, images=16_000)
+_TIGHT = Bounds(total=0, chunk=0, prose=400, output=200, steps=6, images=0)
+
+
+@cache
+def style() -> str:
+    """The one stylesheet and what only the notebook has, without comments and indentation."""
+    own = resources.files("jupyter_clm").joinpath("notebook.css").read_text("utf-8")
+    text = re.sub(r"/\*.*?\*/", "", css() + own, flags=re.DOTALL)
+    return re.sub(r"\s*\n\s*", "\n", text).strip()
+
+
+def snapshot_html(
+    session: Session | StoredSession, describe: Describe, *, token: str, extra_style: str = "", label: str | None = None
+) -> str:
+    """A session's head and its first chunks, at most ``LIMIT`` bytes. ``token`` makes its ids unique in the notebook."""
+    info = session.info
+    prefix = f"clm-{token}-"
+    head = session_header_html(info, options=Options(id_prefix=prefix), agent=label, level=3)
+    start = (
+        f'<div class="clm-snap clm-snap-{token}"><style>{style()}{extra_style}</style>'
+        f'<div class="clm-root clm-snap-body tex2jax_ignore mathjax_ignore" role="region" aria-label="{_name(info)}">\n{head}'
+    )
+    room = LIMIT - _size(start) - 1_000
+    cards: list[str] = []
+    used = 0
+    normal, tight = Cards(_BOUNDS, describe, prefix), Cards(_TIGHT, describe, prefix)
+    for content in session.contents(0, CHUNKS):
+        card = normal.html(content)
+        if used + _size(card) > room and not cards:
+            card = tight.html(content)
+        used += _size(card)
+        if used > room or (cards and used > _BOUNDS.total):
+            break
+        cards.append(card)
+    return outside_contents(f"{start}{''.join(cards)}{_more(len(cards), info.chunks)}</div></div>")
+
+
+def line(info: SessionInfo) -> str:
+    """A session in one line of plain text."""
+    title = " ".join((info.title or info.native_id).split())[:120]
+    when = f", {info.project_name}" if info.project_name else ""
+    return f"{title} ({info.format}{when}, {plural(info.chunks, 'chunk')}, {plural(info.tool_calls, 'tool call')})"
+
+
+def _name(info: SessionInfo) -> str:
+    return html.escape(f"Session: {' '.join((info.title or info.native_id).split())[:120]}")
+
+
+def _more(shown: int, chunks: int) -> str:
+    if shown >= chunks:
+        return "" if chunks else '<p class="clm-more">This session has no chunks.</p>'
+    return (
+        f'<p class="clm-more">The first {shown} of {plural(chunks, "chunk")}, long texts cut. '
+        "<code>session.view()</code> pages and searches through all of them.</p>"
+    )
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
