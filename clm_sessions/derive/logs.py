@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from clm_sessions.derive import chunks, facts, tools, usage
+from clm_sessions.derive.branches import abandoned
 from clm_sessions.derive.words import preview
 from clm_sessions.formats.base import Dialect
 from clm_sessions.model import Chunk, Context, Message, Request, Stream, Text, ToolCall, ToolResult, ToolUse
@@ -71,6 +72,7 @@ def _chunks(
     for call in calls:
         made.setdefault(call.chunk, []).append(call)
     windows = _Windows(fill)
+    dead = abandoned(messages)
     for seq, group in enumerate(groups):
         mine = made.get(seq, ())
         errors = sum(1 for call in mine if call.status == "error")
@@ -86,7 +88,7 @@ def _chunks(
             duration_ms=group.duration_ms,
             span_ms=group.span_ms,
             usage=usage.total((n, messages[n]) for n in group.messages),
-            status=_status(messages, group, errors) if group.kind == "ai" else None,
+            status=_status(messages, group, errors, dead),
             preview=preview(_gist(messages, group, dialect)),
             tool_calls=len(mine),
             tool_errors=errors,
@@ -120,7 +122,9 @@ class _Windows:
         return before, after
 
 
-def _status(messages: Sequence[Message], group: chunks.Group, errors: int) -> str:
+def _status(messages: Sequence[Message], group: chunks.Group, errors: int, dead: Collection[int]) -> str | None:
+    if group.kind != "ai":
+        return "abandoned" if group.messages[0] in dead else None
     if any(is_interruption(messages[seq]) for seq in group.messages):
         return "interrupted"
     return "error" if errors else "complete"

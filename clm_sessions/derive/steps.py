@@ -303,4 +303,4 @@ def _first(entry: tuple[int, str | None]) -> int:
 
 
 def _detail(message: Message, name: str) -> Any:  # noqa: ANN401 - a JSON value
-    return message.detail.get(name) if isinstance(message.detail, Mapping) else None
+    return message.detail.get(name) if isinstance(message.detail, dict) else None

@@ -36,7 +36,7 @@ def link(messages: Sequence[Message], dialect: Dialect, chunk_of: Mapping[int, i
 
 def is_rejected(message: Message) -> bool:
     """Whether a person rejected the tool: the format says so in the detail."""
-    return isinstance(message.detail, Mapping) and message.detail.get("rejected") is True
+    return isinstance(message.detail, dict) and message.detail.get("rejected") is True
 
 
 def _unique(messages: Sequence[Message]) -> list[Pair]:
@@ -175,7 +175,7 @@ def _tool_call(
 def _status(result: ToolResult | None, answer: Message | None, dialect: Dialect, *, cut_off: bool) -> Status:
     if result is None or answer is None:
         return "interrupted" if cut_off else "unanswered"
-    if isinstance(answer.detail, Mapping) and any(
+    if isinstance(answer.detail, dict) and any(
         answer.detail.get(sign) is True for sign in ("rejected", "denied", "interrupted")
     ):
         return "interrupted"

@@ -147,6 +147,8 @@ def usage(given: Any) -> Usage | None:  # noqa: ANN401 - a JSON value
 
 
 def _count(value: Any) -> int | None:  # noqa: ANN401 - a JSON value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
