@@ -1,9 +1,10 @@
 """What crosses sessions: copied history (forks, resumes) and who owns it.
 
 Sessions that share a reply id or a message uuid form a group. A shared item belongs to the session of the group
-with the earliest history of its own (its first message that no other session has; tie: the smaller key), so the
-order of import does not matter (decision 8). Everything a session holds before its last copied item is copied
-too, whatever ids it got. Groups are found by walking from the changed sessions; others are not touched.
+with the earliest history of its own (what follows its last shared item; a session that was copied whole is the
+original; tie: the smaller key), and to a session before an agent that replays it, so the order of import does not
+matter (decision 8). Everything a session holds before its last copied item is copied too, whatever ids it got.
+Groups are found by walking from the changed sessions; others are not touched.
 """
 
 from __future__ import annotations
@@ -26,7 +27,12 @@ class _History:
     """The items of one session in order: (seq, time, uuid, reply id)."""
 
     items: list[tuple[int, str | None, str | None, str | None]] = field(default_factory=list)
+    agent: bool = False
     own_since: str = _NO_TIME
+
+    def rank(self, sid: str) -> tuple[bool, str, str]:
+        """The smallest of the sessions that hold an item owns it."""
+        return self.agent, self.own_since, sid
 
 
 def settle(db: sqlite3.Connection, changed: Iterable[str], fresh: Collection[str] = ()) -> None:
@@ -64,13 +70,12 @@ def _settle_group(db: sqlite3.Connection, group: list[str]) -> None:
             for item in _names(uuid, reply):
                 holders.setdefault(item, set()).add(sid)
     for history in histories.values():
-        own = [at for _s, at, uuid, reply in history.items if not _shared(holders, uuid, reply)]
-        history.own_since = min((at for at in own if at is not None), default=_NO_TIME if own else "")
+        history.own_since = _own_since(history, holders)
     for sid, history in histories.items():
         last, origins = -1, Counter[str]()
         for seq, _at, uuid, reply in history.items:
             for item in _names(uuid, reply):
-                owner = min(holders[item], key=lambda s: (histories[s].own_since, s))
+                owner = min(holders[item], key=lambda s: histories[s].rank(s))
                 if owner != sid:
                     last = max(last, seq)
                     origins[owner] += 1
@@ -88,9 +93,16 @@ def _shared(holders: dict[tuple[str, str], set[str]], uuid: str | None, reply: s
     return any(len(holders[item]) > 1 for item in _names(uuid, reply))
 
 
+def _own_since(history: _History, holders: dict[tuple[str, str], set[str]]) -> str:
+    last = max((n for n, (_s, _a, uuid, reply) in enumerate(history.items) if _shared(holders, uuid, reply)), default=-1)
+    own = history.items[last + 1 :]
+    return min((at for _seq, at, _uuid, _reply in own if at is not None), default=_NO_TIME if own else "")
+
+
 def _history(db: sqlite3.Connection, sid: str) -> _History:
     rows = db.execute("SELECT seq, at, uuid, reply_id FROM messages WHERE session_id = ? ORDER BY seq", (sid,))
-    return _History(items=rows.fetchall())
+    agent = db.execute("SELECT agent_id IS NOT NULL FROM sessions WHERE id = ?", (sid,)).fetchone()
+    return _History(items=rows.fetchall(), agent=bool(agent and agent[0]))
 
 
 def _mark(db: sqlite3.Connection, sid: str, last: int, origin: str | None) -> None:

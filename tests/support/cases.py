@@ -233,3 +233,10 @@ def answers(db: Path, wanted: dict[str, Any]) -> dict[str, Any]:
     """
     scope = "session_id = '" + wanted["id"] + "'" if "id" in wanted else "1"
     return {key: ANSWERS[key](Imported(db, scope), value) for key, value in wanted.items()}
+
+
+def sentences(case: Path) -> list[str]:
+    """The sentences of case.md below "Right outcome": its bullets, and paragraphs that are none."""
+    text = (case / "case.md").read_text(encoding="utf-8")
+    body = text[text.index("Right outcome") :].split("\n", 1)[1]
+    return [line.removeprefix("- ").strip() for line in body.splitlines() if line.strip()]
