@@ -45,8 +45,7 @@ def test_a_file_is_located_by_its_path(path, expected):
         assert located is None
     else:
         role, session, agent = expected
-        folder = FOLDER if session != "no-uuid" else FOLDER
-        assert located == Located(role=role, session=session, agent=agent, folder=folder)
+        assert located == Located(role=role, session=session, agent=agent, folder=FOLDER)
 
 
 def test_a_folder_above_the_projects_that_looks_like_a_session_is_none():

@@ -151,7 +151,7 @@ def test_a_count_that_was_not_recorded_is_none_and_zero_is_zero(given, usage):
 
 def test_a_reply_is_known_by_message_id_else_by_request_id():
     entries = [
-        reply("a", "x", id="msg"),
+        reply("a", "x", reply_id="msg"),
         {**reply("b", "x"), "message": {"content": "x"}, "requestId": "req"},
         {**reply("c", "x"), "message": {"content": "x", "id": ""}},
     ]

@@ -13,9 +13,9 @@ def run(name, prompt="p", at=2.0, **more):
     return [user(f"{name}-u", prompt, at, **more), reply(f"{name}-a", "done", at + 1)]
 
 
-def spawn(id, prompt="p", **given):
-    given = {"prompt": prompt, "description": f"about {id}", "subagent_type": "Explore", **given}
-    return {"type": "tool_use", "id": id, "name": "Task", "input": given}
+def spawn(use, prompt="p", **given):
+    given = {"prompt": prompt, "description": f"about {use}", "subagent_type": "Explore", **given}
+    return {"type": "tool_use", "id": use, "name": "Task", "input": given}
 
 
 def meta(agent, **value):

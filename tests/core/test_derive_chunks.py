@@ -74,13 +74,13 @@ def test_sidechain_entries_lie_in_the_chunks_that_were_running():
 
 def test_usage_counts_each_reply_once_by_its_largest_entry():
     s = session(
-        reply("a", "x", id="m1", usage={"input_tokens": 1, "output_tokens": 5}),
-        reply("b", "x", id="m1", usage={"input_tokens": 1, "output_tokens": 50}),
+        reply("a", "x", reply_id="m1", usage={"input_tokens": 1, "output_tokens": 5}),
+        reply("b", "x", reply_id="m1", usage={"input_tokens": 1, "output_tokens": 50}),
         user("u", "x"),
-        reply("c", "x", id="m1", usage={"input_tokens": 1, "output_tokens": 9}),
-        reply("d", "x", id="m2", usage={"output_tokens": 0}),
-        reply("e", "x", id="m3"),
-        reply("f", "x", id="m4", model="<synthetic>", usage={"output_tokens": 0}),
+        reply("c", "x", reply_id="m1", usage={"input_tokens": 1, "output_tokens": 9}),
+        reply("d", "x", reply_id="m2", usage={"output_tokens": 0}),
+        reply("e", "x", reply_id="m3"),
+        reply("f", "x", reply_id="m4", model="<synthetic>", usage={"output_tokens": 0}),
     )
     assert s.info.usage == Usage(input=1, output=50)
     assert [c.usage for c in s.chunks] == [Usage(input=1, output=50), Usage(), Usage(input=1, output=9)]
@@ -92,7 +92,7 @@ def test_usage_counts_each_reply_once_by_its_largest_entry():
 
 def test_of_equal_entries_of_a_reply_the_last_counts():
     same = {"input_tokens": 1}
-    s = session(reply("a", "x", id="m1", usage=same), reply("b", "x", id="m1", usage=same))
+    s = session(reply("a", "x", reply_id="m1", usage=same), reply("b", "x", reply_id="m1", usage=same))
     assert s.requests[0].message == 1
 
 

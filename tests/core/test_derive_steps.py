@@ -148,8 +148,8 @@ def test_a_command_directly_before_is_an_item_with_its_body():
     assert items(s.contents()[1], DIALECT) == []
 
 
-def send(id, **given):
-    return reply(f"a-{id}", [call(id, "SendMessage", **given)])
+def send(use, **given):
+    return reply(f"a-{use}", [call(use, "SendMessage", **given)])
 
 
 def mate(uuid, *names):

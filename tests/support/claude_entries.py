@@ -35,21 +35,28 @@ def user(uuid: str, content: Any, at: float | None = None, **more: Any) -> dict[
 
 
 def reply(
-    uuid: str, content: Any, at: float | None = None, *, usage: Any = None, id: str | None = None, model="m", **more
+    uuid: str,
+    content: Any,
+    at: float | None = None,
+    *,
+    usage: Any = None,
+    reply_id: str | None = None,
+    model="m",
+    **more,
 ):
     content = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    message = {"role": "assistant", "model": model, "id": id or f"msg_{uuid}", "content": content}
+    message = {"role": "assistant", "model": model, "id": reply_id or f"msg_{uuid}", "content": content}
     if usage is not None:
         message["usage"] = usage
     return entry("assistant", uuid, at, message=message, **more)
 
 
-def call(id: str, name: str = "Bash", **given: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": id, "name": name, "input": given}
+def call(use: str, name: str = "Bash", **given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": use, "name": name, "input": given}
 
 
-def result(id: str, content: Any = "done", **more: Any) -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": id, "content": content, **more}
+def result(use: str, content: Any = "done", **more: Any) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": use, "content": content, **more}
 
 
 def text(words: str) -> dict[str, Any]:
