@@ -1,0 +1,112 @@
+"""The Datasette plugin: hook implementations only, each one line to where the work is done.
+
+Works on 0.65.5 and on the 1.0 alphas; hooks that one line does not know are ignored there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from datasette_clm import cells, defaults, detect, links, routes, shadow
+from datasette_clm._compat import Datasette, Request, hookimpl
+from datasette_clm.urls import SCRIPT, STYLE, Urls
+
+_PAGES = {"clm_session.html", "clm_chunk.html", "clm_search.html"}
+_Asgi = Callable[..., Awaitable[None]]
+
+
+async def _refresh(datasette: Datasette) -> None:
+    await detect.refresh(datasette, lambda name: defaults.configure(datasette, name))
+
+
+@hookimpl
+def startup(datasette: Datasette) -> Callable[[], Awaitable[None]]:
+    """Find our databases."""
+    return lambda: _refresh(datasette)
+
+
+@hookimpl
+def asgi_wrapper(datasette: Datasette) -> Callable[[_Asgi], _Asgi]:
+    """Look again before each request: databases may be attached, or filled, after the start."""
+
+    def wrap(app: _Asgi) -> _Asgi:
+        async def wrapped(scope: Mapping[str, Any], receive: object, send: object) -> None:
+            if scope["type"] == "http":
+                await _refresh(datasette)
+            await app(scope, receive, send)
+
+        return wrapped
+
+    return wrap
+
+
+@hookimpl
+def get_metadata(datasette: Datasette, key: str | None) -> dict[str, Any]:
+    """Defaults for 0.65."""
+    return defaults.metadata(datasette, key)
+
+
+@hookimpl
+def register_routes() -> list[tuple[str, Callable[..., Awaitable[Any]]]]:
+    """Our pages."""
+    return routes.routes()
+
+
+@hookimpl
+def render_cell(row: Any, value: Any, column: str, table: str | None, database: str, datasette: Datasette) -> Any:  # noqa: ANN401
+    """Cells that lead to the transcript."""
+    if table is None or not detect.is_ours(datasette, database):
+        return None
+    return cells.cell(row, value, column, table, Urls(datasette, database))
+
+
+@hookimpl
+def permission_allowed(datasette: Datasette, actor: Mapping[str, Any] | None, action: str, resource: Any) -> Any:  # noqa: ANN401
+    """0.65: text indexes follow the table they index."""
+    if action != "view-table" or not isinstance(resource, tuple) or shadow.source(resource[1]) is None:
+        return None
+    return lambda: shadow.verdict(datasette, actor, *resource)
+
+
+@hookimpl
+def extra_css_urls(template: str, database: str | None, table: str | None, datasette: Datasette) -> list[str]:
+    """The stylesheet, on our pages and on table pages of our databases."""
+    ours = template in _PAGES or (table is not None and detect.is_ours(datasette, database))
+    return [STYLE] if ours else []
+
+
+@hookimpl
+def extra_js_urls(template: str, datasette: Datasette) -> list[dict[str, Any]]:
+    """The script, on our pages."""
+    if template not in _PAGES:
+        return []
+    return [{"url": str(datasette.urls.static_plugins("clm_sessions", SCRIPT)), "module": True}]
+
+
+@hookimpl
+def database_actions(
+    datasette: Datasette, actor: Mapping[str, Any] | None, database: str
+) -> Callable[[], Awaitable[links.Links]]:
+    """Menu of a database."""
+    return lambda: links.for_database(datasette, actor, database)
+
+
+@hookimpl
+def table_actions(
+    datasette: Datasette, actor: Mapping[str, Any] | None, database: str
+) -> Callable[[], Awaitable[links.Links]]:
+    """Menu of a table."""
+    return lambda: links.for_database(datasette, actor, database)
+
+
+@hookimpl
+def menu_links(datasette: Datasette, actor: Mapping[str, Any] | None) -> Callable[[], Awaitable[links.Links]]:
+    """Menu of every page."""
+    return lambda: links.for_menu(datasette, actor)
+
+
+@hookimpl
+def top_database(datasette: Datasette, request: Request, database: str) -> Callable[[], Awaitable[Any]]:
+    """Search box on the page of a database (1.0)."""
+    return lambda: links.banner(datasette, request.actor, database)

@@ -1,0 +1,102 @@
+"""What differs between Datasette 0.65 and 1.0, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import datasette as _datasette  # type: ignore[import-untyped]
+from datasette import Forbidden, NotFound, Response
+from datasette.utils import add_cors_headers, tilde_decode, tilde_encode  # type: ignore[import-untyped]
+
+__all__ = [
+    "Database",
+    "Datasette",
+    "Forbidden",
+    "NotFound",
+    "Request",
+    "Response",
+    "add_cors_headers",
+    "describe",
+    "hookimpl",
+    "is_modern",
+    "may_view",
+    "tilde_decode",
+    "tilde_encode",
+    "user_tables",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+Datasette = Any
+Database = Any
+Request = Any
+"""Objects of Datasette. Neither line ships types."""
+
+
+def hookimpl(function: F) -> F:
+    """Datasette's own marker, with a type."""
+    marked: F = _datasette.hookimpl(function)
+    return marked
+
+
+def is_modern(datasette: Datasette) -> bool:
+    """Whether this is the 1.0 line: resources with cascading permissions, settings in ``config``."""
+    return hasattr(datasette, "allowed")
+
+
+async def may_view(datasette: Datasette, actor: Mapping[str, Any] | None, database: str, table: str) -> bool:
+    """Whether the actor may see a table, by Datasette's own rules: table, then database, then instance.
+
+    On 0.65 ``view-table`` alone does not cascade, so the whole chain is asked, as the table page itself does.
+    """
+    if is_modern(datasette):
+        from datasette.resources import TableResource  # type: ignore[import-untyped]
+
+        allowed: bool = await datasette.allowed(
+            action="view-table", resource=TableResource(database=database, table=table), actor=actor
+        )
+        return allowed
+    visible, _private = await datasette.check_visibility(
+        actor, permissions=[("view-table", (database, table)), ("view-database", database), "view-instance"]
+    )
+    return bool(visible)
+
+
+def user_tables(datasette: Datasette, database: str) -> Mapping[str, Any]:
+    """What the user's own file says about the tables of a database; empty if nothing."""
+    source = (datasette.config if is_modern(datasette) else getattr(datasette, "_metadata_local", None)) or {}
+    tables = ((source.get("databases") or {}).get(database) or {}).get("tables") or {}
+    return tables if isinstance(tables, Mapping) else {}
+
+
+async def describe(datasette: Datasette, database: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
+    """Store descriptions where 1.0 keeps them; what is there already (the user's) stays.
+
+    ``tables``: by name, ``title``, ``description`` or ``description_html``, and ``columns`` as name to text.
+    """
+    resources = []
+    for table, about in tables.items():
+        known = await datasette.get_resource_metadata(database, table)
+        resources += [
+            (database, table, key, text) for key, text in about.items() if key != "columns" and not _said(known, key)
+        ]
+    columns = [
+        (database, table, column, "description", text)
+        for table, about in tables.items()
+        for column, text in about.get("columns", {}).items()
+    ]
+    internal = datasette.get_internal_database()
+    # One statement for all: the documented setters cost a write each, some 200 of them for every database.
+    await internal.execute_write_many(
+        "INSERT OR IGNORE INTO metadata_resources (database_name, resource_name, key, value) VALUES (?, ?, ?, ?)",
+        resources,
+    )
+    await internal.execute_write_many(
+        "INSERT OR IGNORE INTO metadata_columns (database_name, resource_name, column_name, key, value) VALUES (?, ?, ?, ?, ?)",
+        columns,
+    )
+
+
+def _said(known: Mapping[str, Any], key: str) -> bool:
+    """Whether the user said this already, in either form of a description."""
+    return key in known or (key.startswith("description") and not {"description", "description_html"}.isdisjoint(known))

@@ -1,0 +1,119 @@
+"""Cells of table pages that read well and lead to the transcript. ``None`` leaves a cell to Datasette."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timezone
+from typing import Any
+
+from markupsafe import Markup
+
+from clm_sessions import times
+from clm_sessions.render.escape import bdi, esc
+from clm_sessions.render.when import time_html
+from clm_sessions.views.words import count, duration, one_line, size
+from datasette_clm.safe import safe
+from datasette_clm.urls import Urls
+
+Row = Any
+_SESSION = {"session_id", "parent_id", "forked_from", "subagent_id"}
+_CHUNK = {"seq", "chunk_seq", "message_seq"}
+_WITH_CHUNKS = {"chunks", "messages", "tool_calls", "requests"}
+_BYTES = {"size", "bytes", "byte_length", "consumed"}
+_TIMES = {"started_at", "ended_at", "at", "first_at", "last_at"}
+_COUNTS = {"context_tokens", "context_before", "context_after"}
+_ERRORS = {"tool_errors", "errors"}
+_BAD = {"error", "interrupted", "unanswered", "unreadable", "gone"}
+_LONG, _PREVIEW, _SHOWN = 160, 110, 4_096
+
+
+def cell(row: Row, value: Any, column: str, table: str, urls: Urls, *, whole: bool = False) -> Markup | None:  # noqa: ANN401
+    """The cell as safe HTML, or None. ``whole``: it stands on the page of its row, where long text is shown whole."""
+    if isinstance(value, bytes):
+        return None
+    if column in _SESSION:
+        return _session(value, urls)
+    if table == "sessions" and column == "title":
+        return _title(row, value, urls)
+    if column in _CHUNK and table in _WITH_CHUNKS:
+        return _place(row, value, table, urls)
+    if isinstance(value, bool) or value is None or value == "":
+        return None
+    if isinstance(value, int):
+        return _number(value, column)
+    return _text(value, column, whole=whole) if isinstance(value, str) else None
+
+
+def _session(value: Any, urls: Urls) -> Markup | None:  # noqa: ANN401 - a key, or the key with its label
+    sid, label = (value.get("value"), value.get("label")) if isinstance(value, Mapping) else (value, None)
+    return _link(urls.session(str(sid)), str(label or sid)) if sid else None
+
+
+def _title(row: Row, value: Any, urls: Urls) -> Markup | None:  # noqa: ANN401 - a column value
+    sid = _column(row, "id")
+    return _link(urls.session(sid), str(value or "untitled")) if sid else None
+
+
+def _place(row: Row, value: Any, table: str, urls: Urls) -> Markup | None:  # noqa: ANN401 - a column value
+    sid = _column(row, "session_id")
+    seq = _column(row, "seq" if table == "chunks" else "chunk_seq")
+    if not sid or not str(seq or "").isdigit() or not isinstance(value, int):
+        return None
+    return _link(urls.at(sid, int(str(seq))), str(value))
+
+
+def _column(row: Row, name: str) -> str | None:
+    """A column of a row by name: None if it was not selected; the key where Datasette put its label beside it."""
+    try:
+        value = row[name]
+    except (KeyError, IndexError):
+        return None
+    value = value.get("value") if isinstance(value, Mapping) else value
+    return None if value is None else str(value)
+
+
+def _number(value: int, column: str) -> Markup | None:
+    shown: str | None = None
+    if column.endswith("_tokens") or column in _COUNTS:
+        shown = count(value)
+    elif column.endswith("_ms"):
+        shown = duration(value)
+    elif column in _BYTES:
+        shown = size(value)
+    elif column in _ERRORS and value:
+        return safe(f'<span class="clm-bad-cell">{value:,}</span>')
+    elif column.endswith("_ns"):
+        return safe(time_html(value // 1_000_000, timezone.utc))
+    return safe(f'<span class="clm-num-cell" title="{value:,}">{esc(shown)}</span>') if shown else None
+
+
+def _text(value: str, column: str, *, whole: bool) -> Markup | None:
+    if column in _TIMES:
+        at = times.parse(value)
+        return safe(f'<span class="clm-num-cell">{time_html(at, timezone.utc)}</span>') if at is not None else None
+    if column in {"status", "state", "source_state"} and value in _BAD:
+        return safe(f'<span class="clm-bad-cell">{esc(value)}</span>')
+    if column == "models":
+        return _names(value)
+    if whole:
+        return None
+    if len(value) <= _LONG and "\n" not in value:
+        return safe(bdi(value))
+    more = "" if len(value) <= _SHOWN else f"\n… {len(value):,} characters in all"
+    return safe(
+        f'<details class="clm-text-cell"><summary>{bdi(one_line(value, _PREVIEW))}</summary>'
+        f'<pre dir="auto">{esc(value[:_SHOWN] + more)}</pre></details>'
+    )
+
+
+def _names(value: str) -> Markup | None:
+    try:
+        names = json.loads(value)
+    except ValueError:
+        return None
+    return safe(", ".join(bdi(str(name)) for name in names)) if isinstance(names, list) else None
+
+
+def _link(href: str, text: str) -> Markup:
+    return safe(f'<a href="{esc(href)}">{bdi(one_line(text, _PREVIEW))}</a>')

@@ -1,0 +1,82 @@
+"""The defaults of a database of ours, in the form each line of Datasette wants. What the user's own file says wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from markupsafe import escape
+
+from datasette_clm import detect, tables
+from datasette_clm._compat import Datasette, describe, is_modern, user_tables
+from datasette_clm.tables import Table
+
+
+def settings(table: Table, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Facets, sort order, label and visibility of a table. ``own``: what the user says of it.
+
+    A user's sort order replaces ours whole: ``sort`` from one and ``sort_desc`` from the other is an error page.
+    """
+    given: dict[str, Any] = {}
+    if table.facets:
+        given["facets"] = list(table.facets)
+    if not {"sort", "sort_desc"} & own.keys():
+        given |= {key: value for key, value in (("sort", table.sort), ("sort_desc", table.sort_desc)) if value}
+    if table.label:
+        given["label_column"] = table.label
+    if table.hidden:
+        given["hidden"] = True
+    return given
+
+
+def words(name: str, table: Table, columns: Iterable[str]) -> dict[str, Any]:
+    """Description of a table and of those of its columns that are there."""
+    about: dict[str, Any] = {"columns": tables.column_words(name, columns)}
+    if table.main:
+        query = urlencode([("_col", column) for column in table.main])
+        about["description_html"] = f'{escape(table.about)} <a href="?{escape(query)}">Main columns only</a>'
+    else:
+        about["description"] = table.about
+    return about
+
+
+def metadata(datasette: Datasette, key: str | None) -> dict[str, Any]:
+    """All defaults as 0.65 metadata, a fresh copy (Datasette merges the user's own into it in place).
+
+    Only where tables are asked for: a permission question must not find our table settings in the place of rules
+    that the user put at the top of the file.
+    """
+    if key not in {None, "databases"} or is_modern(datasette):
+        return {}
+    ours = {name: _metadata(datasette, name) for name in datasette.databases if detect.is_ours(datasette, name)}
+    return {"databases": ours} if ours else {}
+
+
+def _metadata(datasette: Datasette, database: str) -> dict[str, Any]:
+    found = {}
+    own = user_tables(datasette, database)
+    for name, columns in detect.columns(datasette, database).items():
+        table, mine = tables.TABLES[name], own.get(name) or {}
+        about = words(name, table, columns)
+        if {"description", "description_html"} & mine.keys():
+            about = {"columns": about["columns"]}
+        units = {column: unit for column, unit in tables.UNITS.items() if column in about["columns"]}
+        found[name] = {**settings(table, mine), **about, "units": units}
+    return {"tables": found}
+
+
+async def configure(datasette: Datasette, database: str) -> None:
+    """Put the defaults of one database where 1.0 looks for them. On 0.65 there is nothing to do: it asks."""
+    if not is_modern(datasette):
+        return
+    own = user_tables(datasette, database)
+    datasette.config = datasette.config or {}
+    target = datasette.config.setdefault("databases", {}).setdefault(database, {}).setdefault("tables", {})
+    about = {}
+    for name, columns in detect.columns(datasette, database).items():
+        table, mine = tables.TABLES[name], target.setdefault(name, {})
+        for key, value in settings(table, own.get(name) or {}).items():
+            mine.setdefault(key, value)
+        about[name] = words(name, table, columns)
+    await describe(datasette, database, about)

@@ -1,0 +1,68 @@
+"""Links to our pages on Datasette's own: menus, the pages of databases and tables, the start page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from clm_sessions.render.escape import esc
+from datasette_clm import detect, loader
+from datasette_clm._compat import Datasette, may_view
+from datasette_clm.safe import safe
+from datasette_clm.tables import TABLES
+from datasette_clm.urls import Urls
+
+Actor = Mapping[str, Any] | None
+Links = list[dict[str, str]]
+
+
+async def visible(datasette: Datasette, actor: Actor, database: str) -> bool:
+    """Whether the actor may see the transcripts of a database of ours."""
+    if not detect.is_ours(datasette, database):
+        return False
+    for table in loader.NEEDS:
+        if not await may_view(datasette, actor, database, table):
+            return False
+    return True
+
+
+async def for_database(datasette: Datasette, actor: Actor, database: str) -> Links:
+    """For the menu of a database, and of its tables."""
+    if not await visible(datasette, actor, database):
+        return []
+    urls = Urls(datasette, database)
+    return [
+        {"href": urls.search(), "label": "Search in transcripts", "description": "Prompts, replies, thinking, tools"},
+        {"href": sessions(urls), "label": "Browse sessions", "description": "Newest first, main columns"},
+    ]
+
+
+async def for_menu(datasette: Datasette, actor: Actor) -> Links:
+    """For the menu of every page: one link for each database of ours."""
+    ours = [name for name in datasette.databases if await visible(datasette, actor, name)]
+    several = len(ours) > 1
+    return [
+        {"href": sessions(Urls(datasette, name)), "label": f"Agent sessions: {name}" if several else "Agent sessions"}
+        for name in ours
+    ]
+
+
+def sessions(urls: Urls) -> str:
+    """The sessions table with the columns that a first look needs."""
+    query = "&".join(f"_col={column}" for column in TABLES["sessions"].main)
+    return f"{urls.table('sessions')}?{query}"
+
+
+async def banner(datasette: Datasette, actor: Actor, database: str) -> Markup | None:
+    """A search box and a link for the top of a page of Datasette 1.0."""
+    if not await visible(datasette, actor, database):
+        return None
+    urls = Urls(datasette, database)
+    name = esc(database)
+    return safe(
+        f'<form action="{esc(urls.search())}" method="get" role="search"><p>'
+        f'<a href="{esc(sessions(urls))}">Agent sessions in {name}</a> '
+        f'<label>Search them <input class="core" type="search" name="q"></label> <input class="core" type="submit" value="Search"></p></form>'
+    )

@@ -1,0 +1,63 @@
+"""Addresses of the plugin's pages, under any ``base_url``, database route and session id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from datasette_clm._compat import Datasette, tilde_encode
+
+STYLE = "/-/clm-sessions/clm.css"
+SCRIPT = "clm.js"
+
+
+@dataclass(frozen=True, slots=True)
+class Urls:
+    """The addresses of one database."""
+
+    datasette: Datasette
+    database: str
+
+    def _path(self, *parts: str) -> str:
+        return "/".join((str(self.datasette.urls.database(self.database)), "-", *map(tilde_encode, parts)))
+
+    def session(self, sid: str, format: str = "", query: Mapping[str, object] | None = None) -> str:  # noqa: A002 - ``.json`` or ``.md``
+        """The transcript. ``query``: ``page``, ``chunk``, ``show``, ``tool``, ``q``; empty ones are left out."""
+        path = self._path("session", sid) + format
+        given = {key: value for key, value in (query or {}).items() if value}
+        return f"{path}?{urlencode(given, doseq=True)}" if given else path
+
+    def at(self, sid: str, seq: int) -> str:
+        """A chunk in its transcript, whatever page it is on."""
+        return f"{self._path('session', sid)}?chunk={seq}#c{seq}"
+
+    def chunk(self, sid: str, seq: int, format: str = "") -> str:  # noqa: A002
+        """A chunk alone, whole."""
+        return self._path("session", sid, "chunk", str(seq)) + format
+
+    def text(self, sid: str, seq: int, step: int | None, section: int) -> str:
+        """One section of a chunk as plain text."""
+        return f"{self.chunk(sid, seq)}/text?step={'' if step is None else step}&section={section}"
+
+    def cards(self, sid: str, page: int = 1) -> str:
+        """The cards of one page of a session without the page around them."""
+        return self._path("session", sid, "cards") + (f"?page={page}" if page > 1 else "")
+
+    def raw(self, sid: str, message: int) -> str:
+        """The bytes of the log behind a message."""
+        return self._path("session", sid, "raw", str(message))
+
+    def search(self, q: str = "", session: str = "") -> str:
+        """The search page."""
+        given = {key: value for key, value in (("q", q), ("session", session)) if value}
+        return self._path("search") + (f"?{urlencode(given)}" if given else "")
+
+    def table(self, table: str, **filters: str) -> str:
+        """A table page of Datasette."""
+        path = str(self.datasette.urls.table(self.database, table))
+        return f"{path}?{urlencode(filters)}" if filters else path
+
+    def image(self, sha256: str) -> str:
+        """An image, served by Datasette itself, which asks for the permission on its table."""
+        return str(self.datasette.urls.row_blob(self.database, "attachments", tilde_encode(sha256), "data"))
