@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from clm_sessions.derive import chunks, facts, tools, usage
@@ -135,6 +136,12 @@ def is_interruption(message: Message) -> bool:
     return message.origin == "interruption" or tools.is_rejected(message)
 
 
+def _interruptions(messages: Sequence[Message]) -> int:
+    """How often a person stopped the agent: a rejected tool and the marker that follows it are one time."""
+    stops = (is_interruption(message) for message in messages if message.kind != "hard_noise")
+    return sum(1 for stop, _ in groupby(stops) if stop)
+
+
 def _gist(messages: Sequence[Message], group: chunks.Group, dialect: Dialect) -> str:
     """What a person should read first of a chunk. For AI chunks: its last output, by place in the file."""
     if group.kind != "ai":
@@ -167,7 +174,7 @@ def counts(log: Log) -> dict[str, Any]:
         "tool_calls": len(log.tool_calls),
         "tool_errors": sum(1 for call in log.tool_calls if call.status == "error"),
         "unanswered": sum(1 for call in log.tool_calls if call.result_message is None),
-        "interruptions": sum(1 for message in log.messages if is_interruption(message)),
+        "interruptions": _interruptions(log.messages),
         "compactions": sum(1 for chunk in log.chunks if chunk.kind == "compact"),
         "images": facts.image_count(log.messages),
         "requests": len(log.requests),

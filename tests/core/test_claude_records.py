@@ -9,7 +9,9 @@ import pytest
 from support import claude_vectors
 from support.claude_entries import FORMAT, call, clock, entry, reply, result, stream, text, user
 
+from clm_sessions import times
 from clm_sessions.formats.base import StreamContext
+from clm_sessions.formats.claude_code.clock import Clock
 from clm_sessions.model import Image, Place, Text, Thinking, ToolResult, ToolUse, Unknown, Usage
 
 PLACE = Place(line=1, offset=0, length=0)
@@ -297,6 +299,20 @@ def test_times_are_read_from_any_record_and_unreadable_ones_are_unknown():
     assert feed({**user("u", "x"), "timestamp": "soon"}).message.at is None
     assert feed({**user("u", "x"), "timestamp": 1772442001}).message.at == 1772442001000
     assert clock(1) == "2026-03-02T09:00:01.000Z"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "2026-03-02T09:00:01.123Z", "2026-03-02T09:00:59.999Z", "2026-03-02T09:00:60.000Z", "2026-13-02T09:00:01.123Z",
+        "2026-03-02T09:01:00.000Z", "2026-03-02T09:00:01.1234Z", "2026-03-02T09:00:01Z", "2026-03-02T09:00:01.123+02:00",
+        "0001-01-01T00:00:00.000Z", "٢026-03-02T09:00:01.123Z", "", None, 5, 1e300, True, [],
+    ],
+)  # fmt: skip
+def test_the_quick_way_to_read_times_gives_what_the_slow_one_gives(value):
+    clock_ = Clock()
+    for each in ("2026-03-02T09:00:00.000Z", value, value):
+        assert clock_.read(each) == times.parse(each)
 
 
 def test_a_reader_that_goes_on_from_its_state_equals_one_that_never_stopped():

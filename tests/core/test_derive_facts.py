@@ -54,6 +54,14 @@ def test_prompts_are_what_a_person_typed():
     assert (counted.prompts, counted.compactions, counted.interruptions) == (2, 1, 1)
 
 
+def test_a_rejected_tool_and_the_marker_behind_it_are_one_interruption():
+    rejected = user("r", [result("t")], toolUseResult="User rejected tool use")
+    noise = entry("system", "s", subtype="turn_duration")
+    marker = user("i", [text("[Request interrupted by user for tool use]")])
+    assert info(reply("a", [call("t")]), rejected, noise, marker).interruptions == 1
+    assert info(reply("a", [call("t")]), rejected, reply("b", "x"), marker).interruptions == 2
+
+
 def test_images_are_counted_in_messages_and_in_results():
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     assert (

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from sys import intern
 from typing import Any
 
-from clm_sessions import times
 from clm_sessions.formats.base import Parsed, StreamContext
 from clm_sessions.formats.claude_code import classify, tags
 from clm_sessions.formats.claude_code.blocks import MalformedError, content_blocks, detail, usage
+from clm_sessions.formats.claude_code.clock import Clock
 from clm_sessions.formats.claude_code.facts import FACT_TYPES, Facts
 from clm_sessions.model import Block, Disposition, Image, Kind, Message, Place, Text, ToolResult
 
@@ -27,6 +27,7 @@ class ClaudeReader:
     def __init__(self, context: StreamContext, state: Mapping[str, Any] | None = None) -> None:
         self._in_main = context.role == "main"
         self._facts = Facts(state)
+        self._clock = Clock()
         # The six types whose entries are messages when they have a uuid (2.3).
         self._readers: dict[str, Callable[[Entry, dict[str, Any]], Message]] = {
             "user": self._user,
@@ -51,7 +52,7 @@ class ClaudeReader:
         kind = record.get("type")
         if not isinstance(kind, str):
             kind = "(no type)"
-        at = times.parse(record.get("timestamp"))
+        at = self._clock.read(record.get("timestamp"))
         facts = self._facts.of(kind, record, at)
         uuid = record.get("uuid")
         read = self._readers.get(kind) if isinstance(uuid, str) and uuid else None
