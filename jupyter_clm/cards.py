@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clm_sessions.library import StoredSession
 from clm_sessions.model import ChunkContent, Image, Session, ToolCall
 from clm_sessions.render import Options, chunk_html, data_url
-from clm_sessions.view import ChunkView, Section, Step, ToolView, chunk_view
+from clm_sessions.view import ChunkView, Section, ToolView, chunk_view
 from jupyter_clm.find import fold
 
 Describe = Callable[[ToolCall], ToolView | None]
 _HEADING = re.compile(r'<(h[1-6])(?: class="([^"]*)")?')
 _TAG = re.compile(r"(<[^>]*>)")
+_SUMMARY = '<details class="clm-summary"'
 _ARTICLE = '<article class="clm-chunk'
 
 
@@ -51,6 +51,8 @@ class Cards:
         card = chunk_html(view, options=self._options())
         if words:
             card = mark(card, words)
+            if view.kind == "compact" and _held(view.sections, words):
+                card = card.replace(_SUMMARY, f"{_SUMMARY} open", 1)
         if selected:
             card = card.replace(
                 _ARTICLE, f'<article aria-current="true" class="clm-chunk clm-selected{_ARTICLE[26:]}', 1
@@ -106,7 +108,7 @@ def mark(html: str, words: Collection[str]) -> str:
         return html
     pattern = re.compile("|".join(longest), re.IGNORECASE)
     pieces = _TAG.split(html)
-    pieces[::2] = [pattern.sub(r"<mark>\g<0></mark>", text) for text in pieces[::2]]
+    pieces[::2] = [pattern.sub(r"<mark class=clm-hit>\g<0></mark>", text) for text in pieces[::2]]
     return "".join(pieces)
 
 
@@ -124,22 +126,23 @@ def _escaped(word: str) -> str:
 
 
 def _opened(view: ChunkView, words: Collection[str]) -> ChunkView:
+    """The card with all that is folded around a word unfolded."""
     steps = tuple(
-        dataclasses.replace(step, open=True) if _holds(_step_texts(step), words) else step for step in view.steps
+        replace(step, open=True, sections=_unfolded(step.sections, words)) if _held(step.sections, words) else step
+        for step in view.steps
     )
-    return dataclasses.replace(view, steps=steps)
+    return replace(view, steps=steps, sections=_unfolded(view.sections, words))
 
 
-def _holds(texts: Iterable[str], words: Collection[str]) -> bool:
-    return any(word in text for text in map(fold, texts) for word in words)
+def _unfolded(sections: Sequence[Section], words: Collection[str]) -> tuple[Section, ...]:
+    return tuple(replace(s, folded=False) if s.folded and _held((s,), words) else s for s in sections)
 
 
-def _step_texts(step: Step) -> Iterator[str]:
-    for section in step.sections:
-        yield from _section_texts(section)
+def _held(sections: Iterable[Section], words: Collection[str]) -> bool:
+    return any(word in fold(text) for section in sections for text in _texts(section) for word in words)
 
 
-def _section_texts(section: Section) -> Iterator[str]:
+def _texts(section: Section) -> Iterator[str]:
     yield section.text
     yield from (line.text for line in section.diff)
     yield from (cell for row in section.rows for cell in row)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timezone
-from html import escape
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
 
 import clm_sessions
 from clm_sessions.errors import NoSessionError
 from clm_sessions.library import Database
+from clm_sessions.render.escape import esc
 from clm_sessions.render.when import moment
 from clm_sessions.store.search import Hit
 from clm_sessions.views.words import count, duration, one_line, plural
@@ -84,39 +85,54 @@ class SessionList(Sequence[NotebookSession]):
         }
 
     def _html(self) -> str:
-        rows = "".join(_row(number, session) for number, session in enumerate(self._sessions[:ROWS]))
-        head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
+        short = _prefixes([session.id for session in self._sessions])
+        rows = "".join(_row(number, session, short[number]) for number, session in enumerate(self._sessions[:ROWS]))
+        head = "".join(f'<th class="{cls}">{name}</th>' for name, cls in _COLUMNS)
+        left = len(self) - ROWS
         more = (
-            f"<p>{len(self) - ROWS:,} more; slice the list, or take <code>.to_df()</code>.</p>"
-            if len(self) > ROWS
-            else ""
+            f'<p class="clm-more">{left:,} more: slice the list, or take <code>.to_df()</code>.</p>' if left > 0 else ""
         )
         return (
-            f'<style>{style()}</style><div class="clm-root clm-list tex2jax_ignore mathjax_ignore" role="region" aria-label="Sessions">'
-            f'<p class="clm-more">{plural(len(self), "session")}</p>'
+            f'<style>{style()}</style><div class="clm-root clm-list tex2jax_ignore mathjax_ignore" role="region" '
+            f'aria-label="Sessions"><h3 class="clm-title jp-toc-ignore">{plural(len(self), "session")}</h3>'
             f'<div class="clm-scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{more}</div>'
         )
 
 
-_COLUMNS = ("", "Session", "Agent", "Project", "Started (UTC)", "Prompts", "Tools", "Failed", "Output", "Time", "Id")
+_COLUMNS = (
+    ("", "clm-num"), ("Session", "clm-strong"), ("Agent", "clm-short"), ("Project", "clm-short"),
+    ("Started, UTC", "clm-short"), ("Time", "clm-num"), ("Prompts", "clm-num"), ("Tool calls", "clm-num"),
+    ("Failed", "clm-num clm-is-error"), ("Tokens out", "clm-num"), ("Id", "clm-short"),
+)  # fmt: skip
 
 
-def _row(number: int, session: NotebookSession) -> str:
+def _row(number: int, session: NotebookSession, short: str) -> str:
     info = session.info
     cells = (
         str(number),
-        one_line(info.title or info.native_id, 80),
-        session.label or info.format,
-        info.project_name or "",
+        esc(one_line(info.title or info.native_id, 80)),
+        esc(session.label or info.format),
+        esc(one_line(info.project_name or "", 40)),
         moment(info.started_at, timezone.utc) if info.started_at is not None else "",
+        duration(info.duration_ms) if info.duration_ms is not None else "",
         f"{info.prompts:,}",
         f"{info.tool_calls:,}",
         f"{info.tool_errors:,}" if info.tool_errors else "",
         count(info.usage.output) if info.usage.output is not None else "",
-        duration(info.duration_ms) if info.duration_ms is not None else "",
-        one_line(info.id, 18),
+        f"<code>{esc(one_line(short, 40))}</code>",
     )
-    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+    columns = zip(cells, _COLUMNS, strict=True)
+    return f"<tr>{''.join(f'<td class={chr(34)}{cls}{chr(34)}>{cell}</td>' for cell, (_name, cls) in columns)}</tr>"
+
+
+def _prefixes(ids: Sequence[str]) -> list[str]:
+    """For each id its shortest beginning, of 8 characters at least, that no other id shares."""
+    order = sorted(range(len(ids)), key=lambda n: ids[n])
+    need = [8] * len(ids)
+    for a, b in itertools.pairwise(order):
+        same = next((n for n, (x, y) in enumerate(zip(ids[a], ids[b], strict=False)) if x != y), len(ids[a])) + 1
+        need[a], need[b] = max(need[a], same), max(need[b], same)
+    return [sid[:length] for sid, length in zip(ids, need, strict=True)]
 
 
 class NotebookDatabase:

@@ -23,10 +23,14 @@ _TIGHT = Bounds(total=0, chunk=0, prose=400, output=200, steps=6, images=0)
 
 @cache
 def style() -> str:
-    """The one stylesheet and what only the notebook has, without comments and indentation."""
+    """The one stylesheet and what only the notebook has, without comments and indentation.
+
+    Every rule hangs below ``.clm-root``. An id in its place makes all of them outweigh the rules that notebook
+    programs have for lists, tables and code in outputs.
+    """
     own = resources.files("jupyter_clm").joinpath("notebook.css").read_text("utf-8")
     text = re.sub(r"/\*.*?\*/", "", css() + own, flags=re.DOTALL)
-    return re.sub(r"\s*\n\s*", "\n", text).strip()
+    return re.sub(r"\s*\n\s*", "\n", text.replace(".clm-root", ":is(.clm-root,#clm-root)")).strip()
 
 
 def snapshot_html(
@@ -39,6 +43,7 @@ def snapshot_html(
     start = (
         f'<div class="clm-snap clm-snap-{token}"><style>{style()}{extra_style}</style>'
         f'<div class="clm-root clm-snap-body tex2jax_ignore mathjax_ignore" role="region" aria-label="{_name(info)}">\n{head}'
+        '<div class="clm-pane" role="region" aria-label="The first chunks" tabindex="0">'
     )
     room = LIMIT - _size(start) - 1_000
     cards: list[str] = []
@@ -52,7 +57,7 @@ def snapshot_html(
         if used > room or (cards and used > _BOUNDS.total):
             break
         cards.append(card)
-    return outside_contents(f"{start}{''.join(cards)}{_more(len(cards), info.chunks)}</div></div>")
+    return outside_contents(f"{start}{''.join(cards)}{_more(len(cards), info.chunks)}</div></div></div>")
 
 
 def line(info: SessionInfo) -> str:

@@ -83,8 +83,9 @@ class SessionView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
 
     def close(self) -> None:
         """Remove the view and free all its models."""
-        if self._controls is not None:
-            for widget in self._controls.everything():
+        controls: Controls | None = getattr(self, "_controls", None)  # none if making the view failed
+        if controls is not None:
+            for widget in controls.everything():
                 widget.close()
             self.layout.close()
         super().close()

@@ -7,8 +7,7 @@ import pytest
 def chromium():
     """A running Chromium."""
     from playwright.sync_api import sync_playwright
-
-    from tests.support.lab import CHROMIUM
+    from support.lab import CHROMIUM
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**CHROMIUM)
@@ -19,7 +18,7 @@ def chromium():
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """A running JupyterLab with an empty folder."""
-    from tests.support import lab as labs
+    from support import lab as labs
 
     server = labs.start(tmp_path_factory.mktemp("lab"))
     yield server

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jupyter_clm
 import nbformat
 from playwright.sync_api import Browser, Locator, Page
+
+import jupyter_clm
 
 TOKEN = "t"
 LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
@@ -34,7 +35,9 @@ class Lab:
     process: subprocess.Popen[bytes]
     env: dict[str, str]
 
-    def write(self, name: str, cells: list[str], *, outputs: list[list[Any]] | None = None, trusted: bool = False) -> Path:
+    def write(
+        self, name: str, cells: list[str], *, outputs: list[list[Any]] | None = None, trusted: bool = False
+    ) -> Path:
         """A notebook of code cells; ``outputs`` puts outputs into it, as if it had been run before."""
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
         book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -48,7 +51,9 @@ class Lab:
 
     def trust(self, path: Path) -> None:
         """Sign the notebook as the server does for one that was run here."""
-        subprocess.run([sys.executable, "-m", "jupyter", "trust", str(path)], env=self.env, check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-m", "jupyter", "trust", str(path)], env=self.env, check=True, capture_output=True
+        )
 
 
 def start(folder: Path) -> Lab:
@@ -63,7 +68,13 @@ def start(folder: Path) -> Lab:
         for name in ("_CONFIG", "_DATA", "_RUNTIME", "LAB_SETTINGS", "LAB_WORKSPACES")
     }
     here = str(Path(jupyter_clm.__file__).parents[1])
-    env = {**os.environ, **places, "IPYTHONDIR": str(folder / "ipython"), "PYTHONPATH": here, "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings")}
+    env = {
+        **os.environ,
+        **places,
+        "IPYTHONDIR": str(folder / "ipython"),
+        "PYTHONPATH": here,
+        "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
+    }
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
         f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={root}", "--expose-app-in-browser",
@@ -110,7 +121,9 @@ class Notebook:
 
     def _note(self, request: Any) -> None:
         host = self.lab.url.removeprefix("http")
-        if not request.url.removeprefix("http").removeprefix("ws").startswith(host) and not request.url.startswith(("data:", "blob:")):
+        if not request.url.removeprefix("http").removeprefix("ws").startswith(host) and not request.url.startswith(
+            ("data:", "blob:")
+        ):
             self.strangers.append(request.url)
 
     def open(self, path: Path, *, kernel: bool = True) -> Notebook:
@@ -126,7 +139,8 @@ class Notebook:
 
     def idle(self) -> None:
         self.page.wait_for_function(
-            "() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'", timeout=60_000
+            "() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'",
+            timeout=60_000,
         )
 
     def command(self, name: str, **arguments: Any) -> None:

@@ -1,0 +1,36 @@
+"""The demo logs, read once, and a database made of them by the real importer."""
+
+from pathlib import Path
+
+import pytest
+from support.logs import import_logs
+
+import jupyter_clm as jc
+
+LOGS = Path(__file__).parents[2] / "demo/logs"
+LONG = "b3fefa1a"
+
+
+@pytest.fixture(scope="session")
+def sessions():
+    return jc.load_all(LOGS)
+
+
+@pytest.fixture(scope="session")
+def database(tmp_path_factory):
+    path = tmp_path_factory.mktemp("db") / "sessions.db"
+    import_logs(path, LOGS)
+    with jc.open(path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def long(sessions):
+    """The session of 147 chunks."""
+    return sessions[LONG]
+
+
+@pytest.fixture
+def stored(database):
+    """The same session from the database."""
+    return database.sessions[LONG]
