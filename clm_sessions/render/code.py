@@ -43,6 +43,17 @@ _LANGUAGES = {
     "xml": "xml plist",
     "yaml": "yaml yml",
 }
+_COLOURED = {
+    "c": "Comment",
+    "k": "Keyword Operator.Word Name.Tag",
+    "s": "String",
+    "m": "Number Name.Constant",
+    "nf": "Name.Function Name.Class Name.Decorator Name.Exception",
+    "nb": "Name.Builtin Name.Attribute Name.Variable",
+    "gd": "Generic.Deleted",
+    "gi": "Generic.Inserted",
+}
+"""Our classes (short names as Pygments has them) and the token types they stand for."""
 _BY_NAME = {name: language for language, names in _LANGUAGES.items() for name in names.split()}
 
 
@@ -61,11 +72,21 @@ def code_lines(text: str, name: str | None = None) -> list[str]:
     known = language(name)
     if known is None or len(text) > HIGHLIGHT_LIMIT or _is_slow(text):
         return esc(text).split("\n")
-    from pygments import highlight
-
-    coloured = str(highlight(text, _lexer(known), _formatter()))
-    lines = coloured.removesuffix("\n").split("\n") if not text.endswith("\n") else coloured.split("\n")
+    lines = _coloured(text, known).split("\n")
     return lines if len(lines) == text.count("\n") + 1 else esc(text).split("\n")
+
+
+def _coloured(text: str, known: str) -> str:
+    """Escaped text with spans that never cross a line end."""
+    parts = []
+    for kind, piece in _lexer(known).get_tokens(text):
+        name = _class_of(kind)
+        if not name:
+            parts.append(esc(piece))
+            continue
+        rows = (f'<span class="{name}">{esc(row)}</span>' if row else "" for row in piece.split("\n"))
+        parts.append("\n".join(rows))
+    return "".join(parts)
 
 
 def _is_slow(text: str) -> bool:
@@ -81,10 +102,16 @@ def _lexer(known: str) -> Any:  # noqa: ANN401 - Pygments has no common public t
 
 
 @cache
-def _formatter() -> Any:  # noqa: ANN401 - as above
-    from pygments.formatters import HtmlFormatter
+def _class_of(kind: Any) -> str:  # noqa: ANN401 - as above
+    """Our class for a Pygments token type, by its nearest ancestor that has one."""
+    from pygments.token import string_to_tokentype
 
-    return HtmlFormatter(nowrap=True, classprefix="clm-")
+    classes = {
+        string_to_tokentype(name): f"clm-{short}" for short, names in _COLOURED.items() for name in names.split()
+    }
+    while kind is not None and kind not in classes:
+        kind = kind.parent
+    return classes.get(kind, "")
 
 
 def numbered(lines: list[str], first: int | None) -> str:

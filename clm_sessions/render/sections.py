@@ -38,7 +38,6 @@ class Place:
         self.left -= limit
         return limit
 
-
     def colour(self, text: str) -> bool:
         """Whether to colour the code in a text; it is counted."""
         self.colours -= len(text)

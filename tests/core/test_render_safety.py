@@ -61,9 +61,20 @@ def test_attacks_in_every_field_of_a_view_stay_text_even_in_those_that_name_a_ki
         )
         for kind in (*KINDS, "x")
     )
-    step = Step(kind="x", title="x", subtitle="x", status="x", badges=("x",), sections=sections, subagent="x", family="x")
+    step = Step(
+        kind="x", title="x", subtitle="x", status="x", badges=("x",), sections=sections, subagent="x", family="x"
+    )
     view = ChunkView(
-        seq=1, number=2, anchor="x", kind="x", who="x", status="x", summary="x", badges=("x",), sections=sections, steps=(step,)
+        seq=1,
+        number=2,
+        anchor="x",
+        kind="x",
+        who="x",
+        status="x",
+        summary="x",
+        badges=("x",),
+        sections=sections,
+        steps=(step,),
     )
     kept = dataclasses.replace(view, steps=(dataclasses.replace(step, kind="tool", status="ok"),), kind="ai")
     options = dataclasses.replace(ROOMY, subagent_href=lambda key: "?agent=1", more_href=lambda *_: "?all=1")
@@ -100,7 +111,9 @@ def test_attacks_in_the_head_of_a_session_stay_text(attack: str):
 def test_no_escape_sequence_or_control_character_of_a_log_reaches_the_terminal(attack: str):
     for content in (gallery.work(), gallery.more_tools(), gallery.user()):
         shown = render.text(chunk_view(planted(content, lambda: attack, STRUCTURE), clm_describe_tool), full=True)
-        assert not [c for c in shown if (ord(c) < 32 and c not in "\n\t") or 0x7F <= ord(c) < 0xA0 or "\u202a" <= c <= "\u202e"]
+        assert not [
+            c for c in shown if (ord(c) < 32 and c not in "\n\t") or 0x7F <= ord(c) < 0xA0 or "\u202a" <= c <= "\u202e"
+        ]
         assert attacks.CANARY in shown
 
 
@@ -147,6 +160,6 @@ def test_planting_finds_every_string():
 
 
 def test_the_checker_notices_what_it_is_for():
-    bad = ['<script>x</script>', '<p onclick="x">y</p>', '<a href="javascript:x">y</a>', "<p>", "</p>", "<!-- x -->"]
+    bad = ["<script>x</script>", '<p onclick="x">y</p>', '<a href="javascript:x">y</a>', "<p>", "</p>", "<!-- x -->"]
     bad += ['<p style="x">y</p>', '<p class="jp-Cell">y</p>', '<img src="https://x.example/y.png">', "<svg></svg>"]
     assert all(check(html)[0] for html in bad)

@@ -202,9 +202,9 @@ REPLY = """The brassicas now move **one bed clockwise** each year. Herbs stay in
 
 | bed | 2025 | 2026 |
 |---|---|---|
-| 1 | kale | – |
+| 1 | kale | - |
 | 2 | beans | kale |
-| 3 | – | beans |
+| 3 | - | beans |
 
 ```python
 def rotate(crop: str, bed: int, year: int = 2026) -> int:
@@ -435,19 +435,20 @@ def requests() -> list[Request]:
     ]
 
 
-def page(options: render.Options = render.Options()) -> str:  # noqa: B008
+def page() -> str:
     """The whole gallery as a document."""
     contents = gallery()
     chunks = [content.chunk for content in contents]
     href = "#c{}".format
     head = render.session_header_html(
-        INFO, agent="Claude Code", bars=render.bars(chunks, render.context_sizes(requests())), href=href
+        INFO, agent="Claude Code", level=1, bars=render.bars(chunks, render.context_sizes(requests())), href=href
     )
     aside = render.outline_html(render.outline(chunks), href, here=3)
     nested = render.chunk_html(
-        chunk_view(user(), clm_describe_tool), options=render.Options(id_prefix="a7-", heading=4)
+        chunk_view(user(), clm_describe_tool), options=render.Options(id_prefix="a7-", heading=3)
     )
     options = render.Options(
+        heading=2,
         subagent_html=lambda key: nested if key == AGENT.id else None,
         subagent_href=lambda key: f"?agent={key}",
         more_href=lambda view, step, section: f"?all={view.seq}-{step}-{section}",

@@ -8,14 +8,68 @@ from collections.abc import Callable, Iterator, Mapping
 from html.parser import HTMLParser
 from typing import Any
 
-TAGS = set(
-    "article div p span bdi h1 h2 h3 h4 h5 h6 a time details summary pre code kbd mark table thead tbody tr th td dl dt dd"
-    " ul ol li blockquote strong em s br hr img nav small".split()
-)
+TAGS = {
+    "article",
+    "div",
+    "p",
+    "span",
+    "bdi",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "a",
+    "time",
+    "details",
+    "summary",
+    "pre",
+    "code",
+    "kbd",
+    "mark",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "dl",
+    "dt",
+    "dd",
+    "ul",
+    "ol",
+    "li",
+    "blockquote",
+    "strong",
+    "em",
+    "s",
+    "br",
+    "hr",
+    "img",
+    "nav",
+    "small",
+}
 VOID = {"br", "hr", "img"}
-ATTRIBUTES = {"class", "id", "dir", "href", "title", "rel", "tabindex", "datetime", "open", "start", "src", "alt", "loading"}
+ATTRIBUTES = {
+    "class",
+    "id",
+    "dir",
+    "href",
+    "title",
+    "rel",
+    "tabindex",
+    "datetime",
+    "open",
+    "start",
+    "src",
+    "alt",
+    "loading",
+}
 ATTRIBUTES |= {"decoding", "data-n", "aria-hidden", "aria-label", "aria-labelledby", "aria-current"}
-_CLASS = re.compile(r"(?:clm-[a-z0-9-]+|tex2jax_ignore|mathjax_ignore)(?: (?:clm-[a-z0-9-]+|tex2jax_ignore|mathjax_ignore))*")
+_CLASS = re.compile(
+    r"(?:clm-[a-z0-9-]+|tex2jax_ignore|mathjax_ignore)(?: (?:clm-[a-z0-9-]+|tex2jax_ignore|mathjax_ignore))*"
+)
 _LINK = re.compile(r"(?:https?://[^\s\\]+|mailto:[^\s\\]+|#[\w-]*|\?[\w=&%.-]*)")
 _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+")
 _ID = re.compile(r"[\w-]+")
