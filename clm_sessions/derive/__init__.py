@@ -60,11 +60,10 @@ class _Maker:
     def __init__(self, bundle: Bundle, dialect: Dialect, main: Log | None, agents: Sequence[_agents.Agent]) -> None:
         self._bundle = bundle
         self._dialect = dialect
-        self._agents = agents
         self._main = main
-        self._children: dict[str | None, int] = {}
+        self._children: dict[str | None, list[_agents.Agent]] = {}
         for agent in agents:
-            self._children[agent.parent] = self._children.get(agent.parent, 0) + 1
+            self._children.setdefault(agent.parent, []).append(agent)
 
     def main(self, log: Log) -> Session:
         """The session of the main log."""
@@ -77,7 +76,7 @@ class _Maker:
             started_at=started,
             ended_at=stream.last_at,
             duration_ms=None if started is None or stream.last_at is None else stream.last_at - started,
-            subagents=self._children.get(None, 0),
+            subagents=len(self._children.get(None, ())),
         )
         return self._session(log, info)
 
@@ -97,7 +96,7 @@ class _Maker:
             member=agent.member,
             color=agent.color,
             parallel=agent.parallel,
-            subagents=self._children.get(agent.id, 0),
+            subagents=len(self._children.get(agent.id, ())),
         )
         return self._session(agent.log, info)
 
@@ -146,12 +145,9 @@ class _Maker:
         )
 
     def _session(self, log: Log, info: SessionInfo) -> Session:
-        attached = _agents.attach(log, self._agents) if info.role != "internal" else {}
-        started = {
-            a.call.id: f"{self._bundle.key}:{a.id}"
-            for a in reversed(self._agents)
-            if a.call is not None and a.parent == log.agent_id
-        }
+        children = [] if info.role == "internal" else self._children.get(log.agent_id, [])
+        attached = _agents.attach(log, children)
+        started = {a.call.id: f"{self._bundle.key}:{a.id}" for a in reversed(children) if a.call is not None}
         return Session(
             info=info,
             messages=log.messages,

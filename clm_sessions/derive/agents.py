@@ -276,18 +276,18 @@ def _together(starts: Sequence[tuple[int, str]]) -> Iterator[list[str]]:
     yield group
 
 
-def attach(log: Log, agents: Sequence[Agent]) -> dict[int, list[str]]:
-    """By chunk of ``log``: the agents that show in it, in start order. ``agents``: all of the session, in start order.
+def attach(log: Log, children: Sequence[Agent]) -> dict[int, list[str]]:
+    """By chunk of ``log``: the agents that show in it, in start order. ``children``: those of this log, in that order.
 
-    By parent call; in the main log also those without one, where a chunk was running when they started (9.6).
+    By parent call; those without one where a chunk was running when they started (9.6).
     """
     found: dict[int, list[tuple[int, str]]] = {}
     loose: list[tuple[int, int, str]] = []
-    for number, agent in enumerate(agents):
+    for number, agent in enumerate(children):
         if agent.call is not None:
-            if agent.parent == log.agent_id and agent.call.chunk is not None:
+            if agent.call.chunk is not None:
                 found.setdefault(agent.call.chunk, []).append((number, agent.id))
-        elif log.agent_id is None and (start := agent.log.span[0]) is not None:
+        elif (start := agent.log.span[0]) is not None:
             loose.append((start, number, agent.id))
     for chunk, number, name in _running(log, loose):
         found.setdefault(chunk, []).append((number, name))
