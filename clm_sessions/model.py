@@ -263,7 +263,9 @@ class Chunk:
 
     ``key`` is ``<kind>-<uuid of its first message>`` (line number where there is no uuid). ``started_at``,
     ``ended_at``, ``duration_ms`` follow spec section 6; ``span_ms`` is latest minus earliest time.
-    ``usage`` counts each reply once within the chunk. ``status``: complete, error or interrupted (AI chunks).
+    ``usage`` counts each reply once within the chunk. ``status``: complete, error or interrupted (AI chunks);
+    abandoned (a prompt that was rewound). ``context_before``, ``context_after``: tokens in the context window at the
+    last reply before and the last one in an AI chunk, or around a compaction.
     """
 
     seq: int
