@@ -13,6 +13,8 @@ LINE_LIMIT = 100 << 20
 STUB = 1024
 HEAD = 64 << 10
 HEAD_LIMIT = 4 << 20
+HEAD_RECORDS = 64
+"""Records that are enough to know a format by: the first chat record of a real log may be its 28th."""
 
 
 class RawLine(NamedTuple):
@@ -102,8 +104,8 @@ def read_head(file: BinaryIO) -> bytes:
     return b"".join(pieces)
 
 
-def head(data: bytes, decode: Callable[[bytes, bool], Decoded]) -> tuple[Any, ...]:
-    """The records in the first bytes of a file, read by a format's own ``decode(line, first)``.
+def head(data: bytes, decode: Callable[[bytes, bool], Decoded], *, limit: int = HEAD_RECORDS) -> tuple[Any, ...]:
+    """The records in the first bytes of a file, read by a format's own ``decode(line, first)``: ``limit`` or a few more.
 
     What follows the last LF counts only if it is whole.
     """
@@ -111,6 +113,8 @@ def head(data: bytes, decode: Callable[[bytes, bool], Decoded]) -> tuple[Any, ..
     *ended, tail = data.split(b"\n")
     for number, line in enumerate(ended):
         records += decode(line, number == 0).values
+        if len(records) >= limit:
+            return tuple(records)
     last = decode(tail, not ended)
     if not last.bad:
         records += last.values
