@@ -109,8 +109,9 @@ class ChunkView:
 def chunk_view(content: ChunkContent, describe: Callable[[ToolCall], ToolView | None]) -> ChunkView:
     """The card of a chunk. ``describe`` is asked about every tool call; None from it means the built-in default.
 
-    Every message of the chunk is in the card, if only as a quiet line. Never raises on content.
+    All that the messages of the chunk hold is in the card, if only as a quiet line. Never raises on content.
     """
+    from clm_sessions.tools import describe as default
     from clm_sessions.views.build import build
 
-    return build(content, describe)
+    return build(content, lambda call: describe(call) or default(call))

@@ -48,7 +48,7 @@ def _head(view: ChunkView, options: Options, anchor: str) -> str:
     return (
         f'<div class="clm-head"><h{level} class="clm-who" id="{esc(anchor)}-h">{bdi(who)}</h{level}>'
         f'<span class="clm-facts">{_joined(facts)}</span>'
-        f'<a class="clm-permalink" href="{esc(link)}" aria-label="Link to chunk {view.number}">#{view.number}</a></div>'
+        f' <a class="clm-permalink" href="{esc(link)}" aria-label="Link to chunk {view.number}">#{view.number}</a></div>'
     )
 
 
@@ -131,7 +131,7 @@ def _row(step: Step) -> str:
     facts += [f'<span class="clm-took">{took}</span>'] if took else []
     about = " " + bdi(step.subtitle, "span", "clm-about") if step.subtitle else ""
     end = f' <span class="clm-end">{" ".join(facts)}</span>' if facts else ""
-    return f'<span class="clm-glyph" aria-hidden="true"></span>{bdi(step.title, "span", "clm-name")}{about}{end}'
+    return f'<span class="clm-glyph" aria-hidden="true"></span>{bdi(step.title, "strong", "clm-name")}{about}{end}'
 
 
 def _agent(step: Step, options: Options) -> Iterator[str]:

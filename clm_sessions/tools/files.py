@@ -29,38 +29,57 @@ from clm_sessions.views.words import lines, one_line, plural
 PATHS = ("file_path", "path", "notebook_path", "filePath")
 _CONTENT = ("content", "text", "file_text")
 _EDITS = ("old_string", "new_string", "edits", "replace_all")
+_PLACE = ("offset", "limit")
 _OPEN_UP_TO = 60
-_NUMBERED = re.compile(r" {0,6}(\d{1,9})(?:→|\t)(.*)", re.DOTALL)
+_NUMBERED = re.compile(r" {0,6}(\d{1,9})(→|\t)(.*)", re.DOTALL)
 
 
 def read(call: ToolCall) -> ToolView:
-    """Read, NotebookRead, read_file: the text with the line numbers of the file."""
-    file = details(call).get("file")
-    count = number(file, "numLines") if isinstance(file, Mapping) else None
+    """Read, NotebookRead, read_file: the text, with the line numbers of the file where the log has them."""
     sections = result(call, "code", None)
     if isinstance(call.result, str) and not failed(call):
-        sections = numbered(call.result, arg(call, *PATHS))
-        count = lines(sections[0].text) if count is None and sections else count
+        sections = numbered(call.result, arg(call, *PATHS), tabs=call.name == "Read")
+    first = sections[0].first_line if sections else None
+    place = _PLACE if first is not None else ()
     return ToolView(
         title=call.name or "Read",
         subtitle=one_line(arg(call, *PATHS)),
-        badges=(plural(count, "line"),) if count else (),
-        sections=rest(call, *fitting(call, *PATHS)) + sections,
+        badges=_extent(call, sections),
+        sections=rest(call, *fitting(call, *PATHS), *place) + sections,
         family="read",
     )
 
 
-def numbered(text: str, path: str) -> Sections:
-    """File text whose lines carry their numbers (``  12→text``) as code beginning at that line; the rest after it."""
+def _extent(call: ToolCall, sections: Sections) -> tuple[str, ...]:
+    """How much of a file was read: ``40 lines``, or ``lines 7 to 46`` of one read from its middle."""
+    file = details(call).get("file")
+    logged = number(file, "numLines") if isinstance(file, Mapping) else None
+    if not isinstance(call.result, str) or failed(call) or not sections:
+        return (plural(logged, "line"),) if logged else ()
+    count, first = lines(sections[0].text) if logged is None else logged, sections[0].first_line
+    return (
+        f"lines {first:,} to {first + count - 1:,}" if first and first > 1 and count > 1 else plural(count, "line"),
+    )
+
+
+def numbered(text: str, path: str, *, tabs: bool) -> Sections:
+    """File text whose lines carry their numbers (``  12→text``) as code beginning at that line; the rest after it.
+
+    ``tabs``: the number may also end in a tab.
+    """
     rows = text.split("\n")
     plain: list[str] = []
     first = None
     for row in rows:
         found = _NUMBERED.fullmatch(row)
-        if found is None or (first is not None and int(found[1]) != first + len(plain)):
+        if (
+            found is None
+            or (found[2] == "\t" and not tabs)
+            or (first is not None and int(found[1]) != first + len(plain))
+        ):
             break
         first = int(found[1]) if first is None else first
-        plain.append(found[2])
+        plain.append(found[3])
     if first is None:
         return text_section("code", text, language=path)
     code = Section(kind="code", text="\n".join(plain), language=path, first_line=first)

@@ -85,11 +85,6 @@ def injected(seq: int, message: Message) -> Step:
     )
 
 
-def quiet(seq: int, message: Message) -> Step:
-    """A message of which nothing else is shown: its place is kept."""
-    return Step(kind="injected", title="Empty message", subtitle=one_line(message.origin, 40), message=seq)
-
-
 def sidechain(messages: Mapping[int, Message]) -> Iterator[Step]:
     """Entries of an agent that were logged in the main log, as one folded step."""
     if messages:

@@ -17,7 +17,7 @@ _SYNTHETIC = "<synthetic>"
 _BASH_INPUT = ("<bash-input>", "</bash-input>")
 
 
-def build(content: ChunkContent, describe: Callable[[ToolCall], ToolView | None]) -> ChunkView:
+def build(content: ChunkContent, describe: Callable[[ToolCall], ToolView]) -> ChunkView:
     """See ``clm_sessions.view.chunk_view``."""
     chunk = content.chunk
     steps: tuple[Step, ...] = ()

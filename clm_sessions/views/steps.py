@@ -18,7 +18,6 @@ from clm_sessions.model import (
     ToolUse,
     Unknown,
 )
-from clm_sessions.tools import describe as default_describe
 from clm_sessions.view import Section, Step, ToolView
 from clm_sessions.views import asides
 from clm_sessions.views.blocks import block_section, content_sections, json_section
@@ -33,9 +32,9 @@ _ASIDES: dict[str, Callable[[int, Message], Step]] = {
 
 
 class Steps:
-    """Builds the steps of one chunk; every message gives at least one."""
+    """Builds the steps of one chunk: all that its messages hold, but for texts of blanks alone."""
 
-    def __init__(self, content: ChunkContent, describe: Callable[[ToolCall], ToolView | None]) -> None:
+    def __init__(self, content: ChunkContent, describe: Callable[[ToolCall], ToolView]) -> None:
         self._content = content
         self._describe = describe
         self._calls: dict[int, deque[ToolCall]] = {}
@@ -48,17 +47,10 @@ class Steps:
         """All steps in the order of the log; subagents and side entries that belong to no call come last."""
         steps: list[Step] = []
         for seq in self._content.chunk.messages:
-            message = self._content.messages[seq]
-            own = list(self._message(seq, message))
-            steps += own or ([] if self._answered(seq, message) else [asides.quiet(seq, message)])
+            steps += self._message(seq, self._content.messages[seq])
         steps += (_agent_step(info) for info in self._agents.left())
         steps += asides.sidechain({seq: self._content.messages[seq] for seq in self._content.chunk.sidechain})
         return tuple(steps)
-
-    def _answered(self, seq: int, message: Message) -> bool:
-        """Whether the message is there in the results shown at its calls."""
-        results = [block for block in message.blocks if isinstance(block, ToolResult)]
-        return bool(results) and all(self._linked(seq, message, block) for block in results)
 
     def _message(self, seq: int, message: Message) -> Iterator[Step]:
         aside = _ASIDES.get(message.origin)
@@ -99,8 +91,8 @@ class Steps:
         calls = self._calls.get(seq)
         call = calls.popleft() if calls and (calls[0].id, calls[0].name) == (block.id, block.name) else None
         if call is None:
-            return _unlinked(seq, block, self._view)
-        view = self._view(call)
+            return _unlinked(seq, block, self._describe)
+        view = self._describe(call)
         agent = self._agents.take(call)
         return Step(
             kind="tool",
@@ -116,9 +108,6 @@ class Steps:
             family=view.family,
             subagent=agent.id if agent else None,
         )
-
-    def _view(self, call: ToolCall) -> ToolView:
-        return self._describe(call) or default_describe(call)
 
 
 class _Agents:

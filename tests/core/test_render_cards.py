@@ -88,7 +88,7 @@ def test_times_at_the_edge_of_the_calendar_are_no_error(ms: int):
 
 def test_unknown_times_and_tokens_are_left_out():
     view = ChunkView(seq=0, number=1, anchor="c0", kind="ai", who="x")
-    assert words(render.chunk_html(view)) == "x#1"
+    assert words(render.chunk_html(view)) == "x #1"
 
 
 def test_headings_never_skip_a_level():

@@ -32,7 +32,12 @@ def test_read_shows_the_file_with_its_own_line_numbers():
     code = section(view, "code")
     assert (view.subtitle, code.text, code.first_line, code.language) == ("beds.csv", "bed,crop\n1,kale", 7, "beds.csv")
     assert section(view, "note").text == "<reminder>"
-    assert ("offset", "7") in section(view, "key_values").rows
+    assert view.badges == ("lines 7 to 8",)
+
+
+def test_a_table_with_numbers_in_front_is_no_numbered_file():
+    assert section(describe(call("read_file", {"path": "a.tsv"}, "1\tkale\n2\tbeans")), "code").first_line is None
+    assert section(describe(call("Read", {"path": "a.py"}, "1\tkale\n2\tbeans")), "code").first_line == 1
 
 
 def test_read_of_an_image_shows_the_image():

@@ -115,10 +115,10 @@ def test_a_subagent_is_found_by_agent_id_session_key_or_parent_call(link: dict[s
     assert [step.subagent for step in view.steps] == [info.id]
 
 
-def test_every_message_gives_a_step_even_an_empty_one():
-    b = Builder(0, "ai").say(Thinking(text="")).say("").say(role="user", origin="tool_result").say("said")
+def test_thinking_of_which_the_text_is_not_logged_keeps_its_place_and_blank_text_takes_none():
+    b = Builder(0, "ai").say(Thinking(text="")).say("\n\n").say(role="user", origin="tool_result").say("said")
     steps = chunk_view(b.build(), describe).steps
-    assert {step.message for step in steps} == {0, 1, 2, 3}
+    assert [(step.message, step.kind) for step in steps] == [(0, "thinking"), (3, "text")]
 
 
 def test_known_blocks_beside_an_unknown_one_are_shown():
