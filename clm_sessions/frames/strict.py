@@ -119,9 +119,10 @@ class _Careful:
         while at is not None and at < len(self.text):
             try:
                 value, end = self.read(at)
-            except (ValueError, RecursionError) as error:  # noqa: PERF203 - reading goes on behind the error
+            except (ValueError, RecursionError) as error:
                 torn = torn or _reason(error)
-                at = self.next_record(at)
+                # Only a torn record or a hole hides a whole one; other rubbish makes the line bad as it stands.
+                at = self.next_record(at) if self.text[at] in "{\0" else None
             else:
                 values.append(value)
                 at = self.skip(end)
