@@ -97,7 +97,7 @@ class Steps:
         return Step(
             kind="tool",
             title=view.title,
-            subtitle=view.subtitle,
+            subtitle=self._near(view.subtitle),
             status=call.status,
             duration_ms=call.duration_ms,
             badges=(*view.badges, *_marks(call)),
@@ -108,6 +108,16 @@ class Steps:
             family=view.family,
             subagent=agent.id if agent else None,
         )
+
+    def _near(self, subtitle: str) -> str:
+        """A path below the working directory of the session without that directory, which is the same for all."""
+        cwd = (self._content.session.cwd or "").rstrip("/\\")
+        near = (
+            subtitle[len(cwd) + 1 :]
+            if cwd and subtitle[: len(cwd)] == cwd and subtitle[len(cwd) :][:1] in "/\\"
+            else ""
+        )
+        return near or subtitle
 
 
 class _Agents:

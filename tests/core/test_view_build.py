@@ -198,6 +198,24 @@ def test_a_describer_of_a_plugin_wins_and_none_from_it_means_the_default():
     assert [step.title for step in view.steps] == ["mine", "Other"]
 
 
+@pytest.mark.parametrize(
+    ("cwd", "path", "shown"),
+    [
+        ("/home/dev/garden", "/home/dev/garden/a/b.csv", "a/b.csv"),
+        ("/home/dev/garden/", "/home/dev/garden/b.csv", "b.csv"),
+        ("C:\\garden", "C:\\garden\\b.csv", "b.csv"),
+        ("/home/dev/garden", "/home/dev/gardens/b.csv", "/home/dev/gardens/b.csv"),
+        ("/home/dev/garden", "/home/dev/garden", "/home/dev/garden"),
+        ("/", "/etc/hosts", "/etc/hosts"),
+        (None, "/home/dev/garden/b.csv", "/home/dev/garden/b.csv"),
+    ],
+)
+def test_paths_are_shown_from_the_working_directory_on(cwd: str | None, path: str, shown: str):
+    content = Builder(0, "ai").call("Read", {"file_path": path}, "x").build()
+    content = dataclasses.replace(content, session=dataclasses.replace(content.session, cwd=cwd))
+    assert chunk_view(content, describe).steps[0].subtitle == shown
+
+
 def test_a_refused_call_says_so():
     content = (
         Builder(0, "ai").call("Bash", {"command": "rm"}, "no", status="interrupted", detail={"rejected": True}).build()
