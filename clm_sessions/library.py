@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from clm_sessions import plugins
 from clm_sessions.derive import Bundle, derive, nest
-from clm_sessions.errors import NoSessionError, NotALogError, UsageError
-from clm_sessions.formats.base import Located
+from clm_sessions.errors import NoSessionError, NotALogError, PluginError, UsageError
 from clm_sessions.ingest.discover import Files, LogFile, discover
-from clm_sessions.ingest.streams import open_log, read_log, read_side
+from clm_sessions.ingest.streams import border, open_log, read_log, read_side
 from clm_sessions.model import (
     Chunk,
     ChunkContent,
@@ -70,8 +69,9 @@ def _load(
     if not root.exists():
         raise UsageError(f"{path}: no such file or folder")
     sessions: list[Session] = []
-    refusals: list[str] = []
-    for files in discover([root], registry or plugins.build(), only=only).bundles:
+    known = discover([root], registry or plugins.from_environment(), only=only)
+    refusals = [issue.reason for issue in known.problems.values()]
+    for files in known.bundles:
         found, refused = _load_bundle(files)
         sessions += [s for s in found if s.info.role in ("main", "orphan")]
         refusals += refused
@@ -85,8 +85,8 @@ def _load_bundle(files: Files) -> tuple[list[Session], list[str]]:
         streams[log.agent if log.role == "agent" else None] = _stream(log)
     side: list[Fact] = []
     for log in sorted(files.side, key=lambda s: s.found.path):
-        place = Located(role="side", session=log.session, agent=log.agent, folder=log.folder)
-        side += log.format.side(place, Path(log.found.path).name, read_side(log))
+        with suppress(OSError, PluginError):
+            side += read_side(log)
     logs = files.logs()
     refusals = [stream.refused for stream in streams.values() if stream.refused is not None]
     streams = {name: stream for name, stream in streams.items() if stream.refused is None}
@@ -99,7 +99,11 @@ def _load_bundle(files: Files) -> tuple[list[Session], list[str]]:
         agents={agent: stream for agent, stream in streams.items() if agent is not None},
         side=side,
     )
-    return nest(derive(bundle, files.format.dialect)), refusals
+    try:
+        with border(files.format, "what its messages say"):
+            return nest(derive(bundle, files.format.dialect)), refusals
+    except PluginError as error:
+        return [], [*refusals, str(error)]
 
 
 def _stream(log: LogFile) -> Stream:
@@ -109,6 +113,8 @@ def _stream(log: LogFile) -> Stream:
             return read_log(log, file)[0]
     except OSError as error:
         return Stream(issues=[Issue(kind="unreadable", reason=f"cannot read: {error.strerror or error}")])
+    except PluginError as error:
+        return Stream(refused=str(error))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,31 +1,30 @@
 """Find, check, isolate and list plugins. ``build`` makes a ``Registry``; nothing here is global.
 
 A plugin that fails to import, asks for an unknown argument, brings a format of another API version or of a
-taken name, or raises, is listed with its reason; the others run. ``CLM_BLOCK_PLUGINS=a,b`` blocks by name.
+taken name, or raises, is listed with its reason; all else runs. ``CLM_BLOCK_PLUGINS=a,b`` blocks by name.
 """
 
 from __future__ import annotations
 
 import importlib
-import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import pluggy
 
 from clm_sessions import hookspecs
-from clm_sessions.errors import UsageError
+from clm_sessions.errors import PluginError, UsageError, one_line
 from clm_sessions.formats.base import API_VERSION, Claim, Confidence, Head, Located, LogFormat
-from clm_sessions.model import ToolCall
+from clm_sessions.model import Issue, ToolCall
+from clm_sessions.view import DiffLine, Section, SectionKind, ToolView
 
 if TYPE_CHECKING:
-    from pathlib import PurePath
-
     import click
-
-    from clm_sessions.view import ToolView
 
 BUILTIN: tuple[tuple[str, str], ...] = (
     ("clm", "clm_sessions.formats.clm"),
@@ -33,16 +32,25 @@ BUILTIN: tuple[tuple[str, str], ...] = (
     ("tools", "clm_sessions.tools"),
 )
 GROUP = "clm"
+BLOCK = "CLM_BLOCK_PLUGINS"
+_KINDS = get_args(SectionKind)
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginInfo:
-    """A plugin as listed: where it came from, the hooks it implements, and why it does not run (None: it runs)."""
+    """A plugin as listed: where it came from, the hooks it implements and the formats it brought.
+
+    ``failure``: the first thing that went wrong with it (None: nothing). ``note``: what looks like a slip, such as a
+    hook nobody calls.
+    """
 
     name: str
     origin: str
     hooks: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
     failure: str | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,98 +66,114 @@ class Recognised:
 
 @dataclass
 class Registry:
-    """The plugins of one run: formats by name, describers of tool calls, and what failed."""
+    """The plugins of one run: formats by name (``foreign``: not our own), describers of tool calls, what failed.
+
+    Where a method takes ``problems``, what went wrong with a plugin at this question is added to that list too.
+    """
 
     manager: pluggy.PluginManager
     plugins: list[PluginInfo] = field(default_factory=list)
     formats: dict[str, LogFormat] = field(default_factory=dict)
     foreign: set[str] = field(default_factory=set)
 
-    def recognise(
-        self, located: Mapping[str, Located], heads: Mapping[str, Head], *, only: str | None = None
-    ) -> Recognised | None:
-        """The format a file belongs to: higher confidence, then foreign over built-in, then name order.
-
-        ``located`` and ``heads`` are by format name (framings differ). ``only`` keeps one format.
-        """
-        claims: list[tuple[Claim, str]] = []
-        for name in sorted(located):
-            if (only and name != only) or name not in heads:
-                continue
-            claim = self._sniff(name, located[name], heads[name])
-            if claim.confidence or only:
-                claims.append((claim, name))
-        if not claims:
-            return None
-        claim, name = min(claims, key=lambda c: (-c[0].confidence, c[1] not in self.foreign, c[1]))
-        tied = tuple(
-            n
-            for c, n in claims
-            if n != name and c.confidence == claim.confidence and (n in self.foreign) == (name in self.foreign)
-        )
-        session = claim.session or located[name].session
-        return Recognised(
-            format=self.formats[name], located=located[name], session=session, confidence=claim.confidence, tied=tied
-        )
-
-    def _sniff(self, name: str, located: Located, head: Head) -> Claim:
-        try:
-            return self.formats[name].sniff(located, head)
-        except Exception as error:  # noqa: BLE001 - a plugin border: one bad format must not stop the others
-            self.fail(name, f"sniff raised {error!r}")
-            return Claim(confidence=Confidence.NO)
-
-    def locate(self, path: PurePath) -> dict[str, Located]:
-        """What each format takes the file to be, by path alone; formats that do not want it are left out."""
-        found: dict[str, Located] = {}
-        for name, fmt in self.formats.items():
-            try:
-                located = fmt.locate(path)
-            except Exception as error:  # noqa: BLE001 - a plugin border
-                self.fail(name, f"locate raised {error!r}")
-                continue
-            if located is not None:
-                found[name] = located
-        return found
-
-    def describe(self, call: ToolCall) -> ToolView | None:
-        """How to show a tool call. A describer that raises is listed as failed, and the next one is asked."""
-        for impl in reversed(self.manager.hook.clm_describe_tool.get_hookimpls()):
-            try:
-                view: ToolView | None = impl.function(*[call for _ in impl.argnames])
-            except Exception as error:  # noqa: BLE001 - a plugin border
-                self.fail(impl.plugin_name, f"clm_describe_tool raised {error!r}")
-                continue
-            if view is not None:
-                return view
-        return None
-
-    def register_commands(self, cli: click.Group) -> None:
-        """Let plugins add commands. One that raises is listed and the rest are asked."""
-        for impl in self.manager.hook.clm_register_commands.get_hookimpls():
-            try:
-                impl.function(*[cli for _ in impl.argnames])
-            except Exception as error:  # noqa: BLE001 - a plugin border
-                self.fail(impl.plugin_name, f"clm_register_commands raised {error!r}")
-
-    def fail(self, name: str, reason: str) -> None:
-        """Record that a plugin failed (its first reason stays)."""
-        for i, info in enumerate(self.plugins):
-            if info.name == name:
-                if info.failure is None:
-                    self.plugins[i] = PluginInfo(name=name, origin=info.origin, hooks=info.hooks, failure=reason)
-                return
-        self.plugins.append(PluginInfo(name=name, origin="?", failure=reason))
-
-    def failures(self) -> list[PluginInfo]:
-        """Plugins that do not run, or raised."""
-        return [p for p in self.plugins if p.failure]
-
     def format(self, name: str) -> LogFormat:
         """The format of that name. UsageError names those there are."""
         if name not in self.formats:
             raise UsageError(f"no format {name!r}; there are: {', '.join(sorted(self.formats)) or 'none'}")
         return self.formats[name]
+
+    def roots(self, home: Path, env: Mapping[str, str]) -> list[Path]:
+        """Where the agents of all formats keep their logs. The folders need not exist."""
+        found: list[Path] = []
+        for fmt in self.formats.values():
+            with self._border(fmt.plugin, "roots"):
+                found += [Path(root) for root in fmt.roots(home, env)]
+        return found
+
+    def locate(self, path: PurePath, problems: list[Issue] | None = None) -> dict[str, Located]:
+        """What each format takes the file to be, by path alone; formats that do not want it are left out."""
+        found: dict[str, Located] = {}
+        for name, fmt in self.formats.items():
+            with self._border(fmt.plugin, "locate", problems):
+                located = fmt.locate(path)
+                if located is not None:
+                    found[name] = _expect(Located, located)
+        return found
+
+    def recognise(
+        self,
+        located: Mapping[str, Located],
+        heads: Mapping[str, Head],
+        *,
+        only: str | None = None,
+        problems: list[Issue] | None = None,
+    ) -> Recognised | None:
+        """The format a file belongs to: higher confidence, then foreign over built-in, then name order.
+
+        ``located`` and ``heads`` are by format name (framings differ). ``only`` takes that format, however sure it is.
+        """
+        claims: dict[str, Claim] = {}
+        for name in (only,) if only else sorted(located):
+            if name in located and name in heads:
+                claims[name] = Claim(confidence=Confidence.NO)
+                with self._border(self.formats[name].plugin, "sniff", problems):
+                    claims[name] = _expect(Claim, self.formats[name].sniff(located[name], heads[name]))
+        rank = {n: (-c.confidence, n not in self.foreign) for n, c in claims.items() if c.confidence or only}
+        if not rank:
+            return None
+        won = min(rank, key=lambda name: (rank[name], name))
+        return Recognised(
+            format=self.formats[won],
+            located=located[won],
+            session=claims[won].session or located[won].session,
+            confidence=claims[won].confidence,
+            tied=tuple(name for name in rank if name != won and rank[name] == rank[won]),
+        )
+
+    def describe(self, call: ToolCall) -> ToolView | None:
+        """How to show a tool call, foreign plugins first. Where one raises or answers nonsense, the next is asked."""
+        for impl in reversed(self.manager.hook.clm_describe_tool.get_hookimpls()):
+            with self._border(impl.plugin_name, "clm_describe_tool"):
+                view = impl.function(*[call for _ in impl.argnames])
+                if view is not None:
+                    return _sound(_expect(ToolView, view))
+        return None
+
+    def register_commands(self, cli: click.Group) -> None:
+        """Let plugins add commands. One that raises is listed and the rest are asked; no command is replaced."""
+        for impl in self.manager.hook.clm_register_commands.get_hookimpls():
+            before = dict(cli.commands)
+            with self._border(impl.plugin_name, "clm_register_commands"):
+                impl.function(*[cli for _ in impl.argnames])
+            for name in [name for name in before if cli.commands.get(name) is not before[name]]:
+                cli.commands[name] = before[name]
+                self.fail(impl.plugin_name, f"a command named {name!r} is there already")
+
+    def fail(self, name: str, reason: str) -> None:
+        """Record that a plugin failed (its first reason stays)."""
+        for i, info in enumerate(self.plugins):
+            if info.name == name and info.failure is None:
+                self.plugins[i] = replace(info, failure=reason)
+
+    def failures(self) -> list[PluginInfo]:
+        """Plugins that do not run, or raised."""
+        return [p for p in self.plugins if p.failure]
+
+    @contextmanager
+    def _border(self, plugin: str, what: str, problems: list[Issue] | None = None) -> Iterator[None]:
+        """Whatever is raised inside is that plugin's failure; the others go on."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - the border
+            self.fail(plugin, f"{what}: {one_line(error)}")
+            if problems is not None:
+                problems.append(Issue(kind="plugin", reason=str(PluginError.of(plugin, what, error))))
+
+
+def from_environment(environ: Mapping[str, str] | None = None) -> Registry:
+    """The plugins of this process: all that are installed but those ``CLM_BLOCK_PLUGINS`` names."""
+    named = (os.environ if environ is None else environ).get(BLOCK, "")
+    return build(block=[name.strip() for name in named.split(",")])
 
 
 def build(extra: Iterable[object] = (), *, entry_points: bool = True, block: Iterable[str] = ()) -> Registry:
@@ -184,24 +208,28 @@ def _add(registry: Registry, name: str, thing: object, origin: str, blocked: set
     if name in blocked:
         registry.plugins.append(PluginInfo(name=name, origin=origin, failure="blocked by name"))
         return
-    known = {p.name for p in registry.plugins}
-    if name in known:
+    if name in {p.name for p in registry.plugins}:
         name = f"{name} ({origin})"
+    hooks: tuple[str, ...] = ()
+    strange: tuple[str, ...] = ()
     try:
         plugin = _resolve(thing)
-        if isinstance(plugin, LogFormat):
-            _take_formats(registry, [plugin], origin)
-            registry.plugins.append(PluginInfo(name=name, origin=origin))
-            return
-        hooks = _register(registry, name, plugin)
-        registry.plugins.append(PluginInfo(name=name, origin=origin, hooks=hooks))
+        formats = [plugin] if isinstance(plugin, LogFormat) else []
+        if not formats:
+            hooks, strange = _register(registry.manager, name, plugin)
         if "clm_register_formats" in hooks:
-            _take_formats(registry, list(plugin.clm_register_formats()), origin)
-    except Exception as error:  # noqa: BLE001 - a plugin border: whatever it raises is its own failure
-        registry.plugins = [p for p in registry.plugins if p.name != name]
-        registry.plugins.append(PluginInfo(name=name, origin=origin, failure=f"{type(error).__name__}: {error}"))
+            formats = list(plugin.clm_register_formats())
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin border: whatever it raises is its own failure
+        registry.plugins.append(PluginInfo(name=name, origin=origin, failure=one_line(error)))
         if registry.manager.has_plugin(name):
             registry.manager.unregister(name=name)
+        return
+    note = f"unknown hook: {', '.join(strange)}" if strange else None
+    if not (hooks or formats or strange):
+        note = "implements no hook; is @hookimpl missing?"
+    registry.plugins.append(PluginInfo(name=name, origin=origin, hooks=hooks, note=note))
+    for fmt in formats:
+        _take(registry, fmt)
 
 
 def _resolve(thing: object) -> Any:  # noqa: ANN401 - a plugin may be any object
@@ -210,22 +238,51 @@ def _resolve(thing: object) -> Any:  # noqa: ANN401 - a plugin may be any object
     return thing.load() if isinstance(thing, EntryPoint) else thing
 
 
-def _register(registry: Registry, name: str, plugin: object) -> tuple[str, ...]:
-    registry.manager.register(plugin, name=name)
-    hooks = []
-    for caller in registry.manager.get_hookcallers(plugin) or ():
-        if caller.spec is None:
-            warnings.warn(f"plugin {name}: unknown hook {caller.name}", UserWarning, stacklevel=2)
-        hooks.append(caller.name)
-    return tuple(sorted(hooks))
+def _register(manager: pluggy.PluginManager, name: str, plugin: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The hooks a plugin implements: those there are, and others."""
+    manager.register(plugin, name=name)
+    callers = sorted(manager.get_hookcallers(plugin) or (), key=lambda caller: caller.name)
+    return tuple(c.name for c in callers if c.spec), tuple(c.name for c in callers if not c.spec)
 
 
-def _take_formats(registry: Registry, formats: list[LogFormat], origin: str) -> None:
-    for fmt in formats:
-        if fmt.api_version != API_VERSION:
-            raise UsageError(f"format {fmt.name!r} has api_version {fmt.api_version}; this version knows {API_VERSION}")
-        if not fmt.name or fmt.name in registry.formats:
-            raise UsageError(f"a format named {fmt.name!r} is there already")
-        registry.formats[fmt.name] = fmt
-        if origin != "built-in":
-            registry.foreign.add(fmt.name)
+def _take(registry: Registry, fmt: object) -> None:
+    """Take in a format of the plugin listed last. One that cannot be taken is that plugin's failure."""
+    info = registry.plugins[-1]
+    reason = None
+    if not isinstance(fmt, LogFormat):
+        registry.fail(info.name, f"{fmt!r} is no instance of LogFormat")
+        return
+    if fmt.api_version != API_VERSION:
+        reason = f"format {fmt.name!r} has api_version {fmt.api_version}; this version knows {API_VERSION}"
+    elif not fmt.name:
+        reason = f"{type(fmt).__name__} has no name"
+    elif fmt.name in registry.formats:
+        reason = f"a format named {fmt.name!r} is there already"
+    if reason is not None:
+        registry.fail(info.name, reason)
+        return
+    object.__setattr__(fmt, "plugin", info.name)  # a format may be a frozen value
+    registry.formats[fmt.name] = fmt
+    registry.plugins[-1] = replace(info, formats=(*info.formats, fmt.name))
+    if info.origin != "built-in":
+        registry.foreign.add(fmt.name)
+
+
+def _expect(kind: type[_T], answer: object) -> _T:
+    """The answer, if it is of that kind. TypeError if not."""
+    if not isinstance(answer, kind):
+        raise TypeError(f"the answer is a {type(answer).__name__}, not a {kind.__name__}")
+    return answer
+
+
+def _sound(view: ToolView) -> ToolView:
+    """The view, if it can be shown: texts and sections of a known kind. Raises if not."""
+    texts = [view.title, view.subtitle, view.family, *view.badges]
+    for section in view.sections:
+        if _expect(Section, section).kind not in _KINDS:
+            raise ValueError(f"no section has the kind {section.kind!r}")
+        texts += [section.text, *section.header, *(cell for row in section.rows for cell in row)]
+        texts += [_expect(DiffLine, line).text for line in section.diff]
+    for text in texts:
+        _expect(str, text)
+    return view

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
-from clm_sessions.errors import Refused
+from clm_sessions.errors import PluginError, Refused
 from clm_sessions.formats.base import Decoded, LogFormat, Parsed, Reader, StreamContext
 from clm_sessions.frames import RawLine, blank, lines
 from clm_sessions.model import Disposition, Fact, Issue, Message, Place, Stream
@@ -38,13 +38,17 @@ class Checkpoint:
 
 
 class StreamBuilder:
-    """Collects what a reader makes of the lines of one log. Begin fresh, or from a checkpoint and the stream so far."""
+    """Collects what a reader makes of the lines of one log. Begin fresh, or from a checkpoint and the stream so far.
+
+    Raises PluginError where the reader raises on a record, or answers with what cannot be taken in.
+    """
 
     def __init__(
         self, fmt: LogFormat, context: StreamContext, *, so_far: Stream | None = None, start: Checkpoint | None = None
     ) -> None:
         start = start or Checkpoint()
         so_far = so_far or Stream()
+        self._plugin = fmt.plugin or fmt.name
         self._decode = fmt.decode
         self._reader: Reader = fmt.reader(context, start.state or None)
         self.messages: list[Message] = [m for m in so_far.messages if m.place.line <= start.line]
@@ -69,8 +73,8 @@ class StreamBuilder:
         self._line = raw.number
 
     def add_values(self, raw: RawLine, decoded: Decoded) -> None:
-        """Take in values that stand at one place of a source that has no lines (a JSON document, a query)."""
-        self._count(self._disposition(raw, decoded))
+        """Take in the values at one place of a source that has no lines: a part of a JSON document, a row."""
+        self._count("raw" if self._refused is not None else self._disposition(raw, decoded))
 
     def refuse(self, reason: str) -> None:
         """The whole source is refused from outside."""
@@ -133,6 +137,8 @@ class StreamBuilder:
                 found.add(self._take(self._reader.feed(value, place), raw))
             except Refused as refusal:
                 return self._refuse(str(refusal), raw)
+            except Exception as error:
+                raise PluginError.of(self._plugin, f"feed, line {raw.number}", error) from error
         if decoded.bad:
             return "issue"
         return min(found, key=_RANK.index) if found else "raw"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import click
@@ -27,22 +26,16 @@ def cli(context: click.Context, debug: bool) -> None:
     context.ensure_object(dict)
     context.obj["debug"] = debug
     if "registry" not in context.obj:
-        context.obj["registry"] = registry()
+        context.obj["registry"] = plugins.from_environment()
 
 
 for command in (import_, list_, show, plugins_, serve, check_log):
     cli.add_command(command)
 
 
-def registry() -> plugins.Registry:
-    """The plugins of this process; ``CLM_BLOCK_PLUGINS`` names some to leave out."""
-    blocked = os.environ.get("CLM_BLOCK_PLUGINS", "")
-    return plugins.build(block=[name.strip() for name in blocked.split(",") if name.strip()])
-
-
 def main() -> None:
     """Run the command with the commands of plugins. An error is one line on stderr and exit code 1."""
-    found = registry()
+    found = plugins.from_environment()
     found.register_commands(cli)
     try:
         cli.main(obj={"registry": found}, standalone_mode=False)

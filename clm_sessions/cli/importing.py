@@ -51,7 +51,7 @@ def run_import(
         registry.format(only)
     roots = paths or default_roots(registry, Path.home(), dict(os.environ))
     if not roots:
-        places = ", ".join(str(r) for f in registry.formats.values() for r in f.roots(Path.home(), dict(os.environ)))
+        places = ", ".join(map(str, registry.roots(Path.home(), dict(os.environ))))
         raise UsageError(f"no known agent has logs here (looked in {places}); name a folder or a log")
     bar = None if quiet else _bar()
     try:

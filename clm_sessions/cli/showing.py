@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -61,14 +62,15 @@ def plugins_(obj: dict[str, Registry], as_json: bool) -> None:
     """List formats, the hooks each plugin implements, where it came from, and what failed."""
     registry = obj["registry"]
     formats = [{"name": f.name, "label": f.label, "framer": f.framer} for f in registry.formats.values()]
-    listed = [{"name": p.name, "origin": p.origin, "hooks": p.hooks, "failure": p.failure} for p in registry.plugins]
+    listed = [dataclasses.asdict(plugin) for plugin in registry.plugins]
     if as_json:
         click.echo(json.dumps({"formats": formats, "plugins": listed}))
         return
     click.echo("formats  " + ", ".join(f"{f['name']} ({f['label']})" for f in formats))
     for plugin in registry.plugins:
         state = f"FAILED: {plugin.failure}" if plugin.failure else ", ".join(plugin.hooks) or "format"
-        click.echo(f"{plugin.name}  [{plugin.origin}]  {state}")
+        note = f"  (warning: {plugin.note})" if plugin.note else ""
+        click.echo(f"{plugin.name}  [{plugin.origin}]  {state}{note}")
 
 
 def facts(info: SessionInfo) -> dict[str, Any]:

@@ -161,6 +161,8 @@ class LogFormat:
     queries: tuple[str, ...] = ()
     dialect: Dialect = Dialect()
     resume_command: str | None = None  # with {id}, e.g. "claude --resume {id}"
+    plugin: str = ""
+    """Set by the core: the name of the plugin that brought the format."""
 
     def roots(self, home: Path, env: Mapping[str, str]) -> Iterable[Path]:
         """Where this agent keeps its logs by default. Need not exist."""
@@ -181,6 +183,10 @@ class LogFormat:
         from clm_sessions.frames import decode_strict
 
         return decode_strict(line, first=first)
+
+    def split(self, document: Any) -> Iterable[Any]:  # noqa: ANN401 - a JSON value
+        """The records of a file that is one JSON document (framer ``json``), in order."""
+        return (document,)
 
     def reader(self, context: StreamContext, state: Mapping[str, Any] | None = None) -> Reader:
         """A reader for one log, fresh or going on from ``state``."""

@@ -57,7 +57,7 @@ class _Import:
 
 def default_roots(registry: Registry, home: Path, env: dict[str, str]) -> list[Path]:
     """The folders in which known agents keep their logs, those that exist."""
-    return unique(r for f in registry.formats.values() for r in f.roots(home, env) if r.is_dir())
+    return unique(root for root in registry.roots(home, env) if root.is_dir())
 
 
 def ingest(
@@ -200,7 +200,8 @@ def _note_unrecognised(work: _Import, found: Discovery) -> None:
         if file.stat.size:
             ledger.put(work.db, ledger.unrecognised_row(file, sid))
             reason = "no format recognises this file; name one with --format if you know it"
-            ledger.write_issues(work.db, sid, [Issue(kind="unrecognised", reason=reason)], None)
+            issue = found.problems.get(file.path) or Issue(kind="unrecognised", reason=reason)
+            ledger.write_issues(work.db, sid, [issue], None)
 
 
 def _note_gone(work: _Import, roots: Iterable[Path], found: Discovery) -> None:

@@ -60,11 +60,15 @@ class Files:
 
 @dataclass(slots=True, kw_only=True)
 class Discovery:
-    """All that was found below the roots. ``paths``: of every file that was looked at."""
+    """All that was found below the roots. ``paths``: of every file that was looked at.
+
+    ``problems``: by path, why a plugin could not say whether an unrecognised file is its own.
+    """
 
     bundles: list[Files] = field(default_factory=list)
     issues: list[tuple[str, Issue]] = field(default_factory=list)
     unrecognised: list[Found] = field(default_factory=list)
+    problems: dict[str, Issue] = field(default_factory=dict)
     paths: set[str] = field(default_factory=set)
 
 
@@ -134,10 +138,13 @@ def _recognise(
             found=found, format=registry.formats[before.format], role=before.role, session=before.session,
             agent=before.agent, folder=before.folder,
         )  # fmt: skip
-    located = registry.locate(PurePath(found.path))
+    problems: list[Issue] = []
+    located = registry.locate(PurePath(found.path), problems)
     if only:
         located = {name: place for name, place in located.items() if name == only}
     if not located:
+        if problems:
+            _note_unrecognised(found, problems, out)
         return None
     for name, place in sorted(located.items()):
         if place.role == "side":
@@ -153,10 +160,11 @@ def _recognise(
     except OSError as error:
         out.issues.append((found.path, Issue(kind="unreadable", reason=f"cannot read: {error.strerror or error}")))
         return None
-    won = registry.recognise(located, heads, only=only)
+    won = registry.recognise(located, heads, only=only, problems=problems)
     if won is None or won.session is None:
-        out.unrecognised.append(found)
+        _note_unrecognised(found, problems, out)
         return None
+    out.issues += [(found.path, problem) for problem in problems]
     if won.tied:
         names = ", ".join((won.format.name, *won.tied))
         out.issues.append(
@@ -166,6 +174,13 @@ def _recognise(
         found=found, format=won.format, role=won.located.role, session=won.session, agent=won.located.agent,
         folder=won.located.folder,
     )  # fmt: skip
+
+
+def _note_unrecognised(found: Found, problems: list[Issue], out: Discovery) -> None:
+    out.paths.add(found.path)
+    out.unrecognised.append(found)
+    if problems:
+        out.problems[found.path] = problems[0]
 
 
 def _heads(path: str, formats: list[LogFormat]) -> dict[str, Head]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from clm_sessions.errors import Refused
-from clm_sessions.formats.base import Decoded, StreamContext
+from clm_sessions.errors import ClmError, PluginError, Refused
+from clm_sessions.formats.base import Decoded, Located, LogFormat, StreamContext
 from clm_sessions.frames import RawLine, document, rows
 from clm_sessions.ingest.discover import LogFile
-from clm_sessions.model import Stream
+from clm_sessions.model import Fact, Stream
 from clm_sessions.read import Checkpoint, StreamBuilder, read_stream
 from clm_sessions.sources import FileStat, file_stat
 
@@ -42,12 +43,27 @@ def read_log(
     start: Checkpoint | None = None,
     tee: Tee | None = None,
 ) -> tuple[Stream, Checkpoint]:
-    """The stream of a log and where it stands. Raises OSError where the file cannot be read."""
+    """The stream of a log and where it stands.
+
+    Raises OSError where the file cannot be read, PluginError where its format raises.
+    """
     context = StreamContext(role="agent" if log.role == "agent" else "main", session=log.session, agent=log.agent)
-    if log.format.framer != "jsonl":
-        return _read_whole(log, context, file, tee)
-    source: BinaryIO = _TeeFile(file, tee) if tee is not None else file  # type: ignore[assignment]
-    return read_stream(log.format, context, source, so_far=so_far, start=start)
+    with border(log.format, "reader"):
+        if log.format.framer != "jsonl":
+            return _read_whole(log, context, file, tee)
+        source: BinaryIO = _TeeFile(file, tee) if tee is not None else file  # type: ignore[assignment]
+        return read_stream(log.format, context, source, so_far=so_far, start=start)
+
+
+@contextmanager
+def border(fmt: LogFormat, what: str) -> Iterator[None]:
+    """Whatever a format raises while it does ``what`` becomes a PluginError that names it."""
+    try:
+        yield
+    except (OSError, ClmError):
+        raise
+    except Exception as error:
+        raise PluginError.of(fmt.plugin or fmt.name, what, error) from error
 
 
 def open_log(log: LogFile) -> tuple[BinaryIO, FileStat]:
@@ -56,10 +72,13 @@ def open_log(log: LogFile) -> tuple[BinaryIO, FileStat]:
     return file, file_stat(os.fstat(file.fileno()))
 
 
-def read_side(log: LogFile, limit: int = 1 << 20) -> bytes:
-    """The bytes of a small file beside the logs, at most ``limit`` of them."""
+def read_side(log: LogFile, limit: int = 1 << 20) -> Sequence[Fact]:
+    """The facts in the first ``limit`` bytes of a file beside the logs. Raises as ``read_log`` does."""
     with open(log.found.path, "rb") as file:
-        return file.read(limit)
+        data = file.read(limit)
+    place = Located(role="side", session=log.session, agent=log.agent, folder=log.folder)
+    with border(log.format, "side"):
+        return tuple(log.format.side(place, os.path.basename(log.found.path), data))
 
 
 def _read_whole(log: LogFile, context: StreamContext, file: BinaryIO, tee: Tee | None) -> tuple[Stream, Checkpoint]:
@@ -69,13 +88,22 @@ def _read_whole(log: LogFile, context: StreamContext, file: BinaryIO, tee: Tee |
         tee(data)
     builder = StreamBuilder(log.format, context)
     if log.format.framer == "json":
-        builder.add_values(RawLine(1, 0, data, True), document(data))
+        found = document(data)
+        if found.values:
+            for number, part in enumerate(log.format.split(found.values[0]), 1):
+                builder.add_values(RawLine(number, 0, data, False), Decoded(values=(part,)))
+        else:
+            builder.add_values(RawLine(1, 0, data, False), found)
     else:
         try:
-            for number, query in enumerate(log.format.queries, 1):
-                values = tuple(rows(Path(log.found.path), query))
-                builder.add_values(RawLine(number, 0, b"", True), Decoded(values=values))
+            for number, row in enumerate(_rows(log), 1):
+                builder.add_values(RawLine(number, 0, b"", False), Decoded(values=(row,)))
         except Refused as refusal:
             builder.refuse(str(refusal))
     stream, _checkpoint = builder.finish()
     return stream, Checkpoint(offset=len(data), line=1)
+
+
+def _rows(log: LogFile) -> Iterator[tuple[Any, ...]]:
+    for query in log.format.queries:
+        yield from rows(Path(log.found.path), query)
