@@ -70,10 +70,10 @@ def permission_allowed(datasette: Datasette, actor: Mapping[str, Any] | None, ac
 
 
 @hookimpl
-def extra_css_urls(template: str, database: str | None, table: str | None, datasette: Datasette) -> list[str]:
-    """The stylesheet, on our pages and on table pages of our databases."""
-    ours = template in _PAGES or (table is not None and detect.is_ours(datasette, database))
-    return [STYLE] if ours else []
+def extra_css_urls(template: str, database: str | None, datasette: Datasette) -> list[str]:
+    """The stylesheet, on our pages, on those of our databases, and on the start page that names them."""
+    names = [database] if database is not None else datasette.databases if template == "index.html" else []
+    return [STYLE] if template in _PAGES or any(detect.is_ours(datasette, name) for name in names) else []
 
 
 @hookimpl
@@ -110,3 +110,9 @@ def menu_links(datasette: Datasette, actor: Mapping[str, Any] | None) -> Callabl
 def top_database(datasette: Datasette, request: Request, database: str) -> Callable[[], Awaitable[Any]]:
     """Search box on the page of a database (1.0)."""
     return lambda: links.banner(datasette, request.actor, database)
+
+
+@hookimpl
+def top_homepage(datasette: Datasette, request: Request) -> Callable[[], Awaitable[Any]]:
+    """The same on the start page (1.0)."""
+    return lambda: links.start_banner(datasette, request.actor)

@@ -32,6 +32,8 @@ def cell(row: Row, value: Any, column: str, table: str, urls: Urls, *, whole: bo
     """The cell as safe HTML, or None. ``whole``: it stands on the page of its row, where long text is shown whole."""
     if isinstance(value, bytes):
         return None
+    if column.startswith("search_"):
+        return safe('<span class="clm-dim-cell">as indexed</span>') if value else None
     if column in _SESSION:
         return _session(value, urls)
     if table == "sessions" and column == "title":

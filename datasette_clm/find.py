@@ -52,12 +52,10 @@ def _places(
         if first is None:
             return []
         where, arguments = " AND f.rowid BETWEEN ? AND ? AND m.session_id = ?", [first, last, session]
-    rows = db.execute(
-        f"SELECT m.session_id, s.title, m.chunk_seq, {columns}, snippet({table}_fts, -1, ?, ?, '…', {_WORDS}), f.rank "
-        f"FROM {table}_fts f JOIN {table} m ON m.rowid = f.rowid JOIN sessions s ON s.id = m.session_id "
-        f"WHERE {table}_fts MATCH ?{where} AND m.chunk_seq IS NOT NULL ORDER BY f.rank LIMIT ?",  # noqa: S608 - tables and columns are ours
-        (MARK_START, MARK_END, query, *arguments, limit),
-    )
+    sql = f"""SELECT m.session_id, s.title, m.chunk_seq, {columns}, snippet({table}_fts, -1, ?, ?, '…', {_WORDS}), f.rank
+        FROM {table}_fts f JOIN {table} m ON m.rowid = f.rowid JOIN sessions s ON s.id = m.session_id
+        WHERE {table}_fts MATCH ?{where} AND m.chunk_seq IS NOT NULL ORDER BY f.rank LIMIT ?"""  # noqa: S608 - names are ours
+    rows = db.execute(sql, (MARK_START, MARK_END, query, *arguments, limit))
     return [
         (
             rank,

@@ -71,6 +71,7 @@ def session_page(loaded: Loaded, urls: Urls, agent: LogFormat | None) -> dict[st
         "head": safe(head),
         "notes": [safe(note) for note in notes(loaded, urls)],
         "agents": [safe(_agent(a, urls)) for a in loaded.relations.agents],
+        "agents_words": _agents_words(loaded.relations.agents),
         "chips": list(chips(loaded, urls)),
         "ask": ask,
         "kept": [(key, value) for key in ("show", "tool") for value in (ask.show if key == "show" else ask.tools)],
@@ -119,12 +120,17 @@ def cards(loaded: Loaded, urls: Urls, how: Options) -> Iterator[str]:
 
 def _item(loaded: Loaded, urls: Urls, view: ChunkView, how: Options) -> str:
     found = loaded.found.get(view.seq, ())
-    hits = "".join(f'<p class="clm-hit">{snippet_html(place.snippet)}</p>' for place in found[:3])
+    hits = "".join(f'<p class="clm-hit">{_what(place)}{snippet_html(place.snippet)}</p>' for place in found[:3])
     more = f'<p class="clm-hit">and {plural(len(found) - 3, "more place")}</p>' if len(found) > 3 else ""
     hidden = loaded.hidden.get(view.seq)
-    note = f"{plural(hidden, 'step')} left out by the filter · " if hidden else ""
+    note = f'<span class="clm-left-out">{plural(hidden, "step")} left out by the filter</span> · ' if hidden else ""
     link = f'<a href="{esc(urls.chunk(loaded.info.id, view.seq))}">Whole chunk and raw records<span class="clm-sr"> of #{view.number}</span></a>'
     return f'<div class="clm-item">{hits}{more}{render.chunk_html(view, options=how)}<p class="clm-foot">{note}{link}</p></div>\n'
+
+
+def _what(place: Found) -> str:
+    """The tool that a place belongs to."""
+    return f"<b>{bdi(one_line(place.what, 40))}</b> " if place.tool else ""
 
 
 def _size(view: ChunkView) -> int:
@@ -200,6 +206,12 @@ def _agent(info: SessionInfo, urls: Urls) -> str:
     return f"{_link(urls.session(info.id), info.description or info.title or info.agent_id or info.id)} <small>{about}</small>"
 
 
+def _agents_words(agents: Sequence[SessionInfo]) -> str:
+    by_program = sum(agent.role == "internal" for agent in agents)
+    words = [plural(len(agents) - by_program, "subagent")] if by_program < len(agents) else []
+    return ", ".join([*words, f"{by_program:,} run by the program for itself"] if by_program else words)
+
+
 def chips(loaded: Loaded, urls: Urls) -> Iterator[dict[str, Any]]:
     """The filters as links: each switches one part of the transcript on or off, on all pages."""
     info, ask = loaded.info, loaded.ask
@@ -252,7 +264,7 @@ def _page_list(loaded: Loaded, first: dict[int, Entry], pages: range, urls: Urls
     for number in near:
         begin, end = (number - 1) * PAGE + 1, min(number * PAGE, loaded.page.total)
         about = f" {bdi(one_line(first[number].text, 60), 'span', 'clm-about')}" if number in first else ""
-        rows += f'<li><a href="{esc(urls.session(loaded.info.id, query={"page": number}))}">{begin:,}–{end:,}{about}</a></li>'
+        rows += f'<li><a href="{esc(urls.session(loaded.info.id, query={"page": number}))}">{begin:,}\u2013{end:,}{about}</a></li>'
     return f'<ol class="clm-pagelist">{rows}</ol>' if rows else ""
 
 
@@ -263,7 +275,7 @@ def pager(page: Page, href: Callable[[int], str]) -> dict[str, Any]:
         "previous": href(page.number - 1) if page.number > 1 else None,
         "next": href(page.number + 1) if page.number < page.pages else None,
         "last": href(page.pages) if page.number < page.pages else None,
-        "words": f"Chunks {page.first:,}–{page.last:,} of {page.total:,}" if page.total else "No chunks",
+        "words": f"Chunks {page.first:,}\u2013{page.last:,} of {page.total:,}" if page.total else "No chunks",
         "pages": page.pages,
     }
 

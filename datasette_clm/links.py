@@ -55,6 +55,12 @@ def sessions(urls: Urls) -> str:
     return f"{urls.table('sessions')}?{query}"
 
 
+async def start_banner(datasette: Datasette, actor: Actor) -> Markup | None:
+    """The banners of all databases of ours, for the start page of 1.0."""
+    found = [await banner(datasette, actor, name) for name in datasette.databases]
+    return Markup("").join(one for one in found if one is not None) or None
+
+
 async def banner(datasette: Datasette, actor: Actor, database: str) -> Markup | None:
     """A search box and a link for the top of a page of Datasette 1.0."""
     if not await visible(datasette, actor, database):
@@ -62,7 +68,8 @@ async def banner(datasette: Datasette, actor: Actor, database: str) -> Markup | 
     urls = Urls(datasette, database)
     name = esc(database)
     return safe(
-        f'<form action="{esc(urls.search())}" method="get" role="search"><p>'
+        f'<form class="clm-banner core" action="{esc(urls.search())}" method="get" role="search">'
         f'<a href="{esc(sessions(urls))}">Agent sessions in {name}</a> '
-        f'<label>Search them <input class="core" type="search" name="q"></label> <input class="core" type="submit" value="Search"></p></form>'
+        f'<input type="search" name="q" aria-label="Search the sessions in {name}" placeholder="Search prompts, replies, tools"> '
+        '<input type="submit" value="Search"></form>'
     )

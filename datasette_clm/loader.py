@@ -94,7 +94,7 @@ def load_chunk(
     """One chunk of a session; None if there is no such session or chunk."""
     info = session_info(db, tables, sid)
     contents = read_contents(db, tables, info, [seq]) if info else []
-    if info is None or not contents:
+    if info is None or not contents or contents[0].chunk.seq != seq:
         return None
     return info, contents[0], chunk_view(contents[0], describe)
 

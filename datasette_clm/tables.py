@@ -53,6 +53,10 @@ SHARED: Mapping[str, str] = {
     "sha256": "The image, by hash of its bytes",
     "disposition": "What became of it: message, fact, noise, duplicate, raw, blank, issue or pending",
     "reply_id": "The agent's id of the API reply",
+    "search_text": "The part of the text that search covers",
+    "search_thinking": "The part of the thinking that search covers",
+    "search_input": "The part of the arguments that search covers",
+    "search_result": "The part of the result that search covers",
 }
 
 TABLES: Mapping[str, Table] = {
@@ -255,6 +259,7 @@ TABLES: Mapping[str, Table] = {
     ),
     "message_attachments": Table(
         about="Which image stands in which message.",
+        hidden=True,
         columns={"position": "Place among the images of the message, from 0"},
     ),
     "sources": Table(
@@ -301,11 +306,13 @@ TABLES: Mapping[str, Table] = {
     ),
     "source_lines": Table(
         about="Lines of each file by what became of them; they add up to the lines of the file.",
+        hidden=True,
         facets=("disposition",),
         columns={"lines": "Lines"},
     ),
     "record_types": Table(
         about="Records of each file by their type in the log.",
+        hidden=True,
         facets=("type", "disposition"),
         columns={"type": "Type as the log has it", "records": "Records"},
     ),
