@@ -16,10 +16,10 @@ from clm_sessions.library import Database
 from clm_sessions.render.escape import esc
 from clm_sessions.render.when import moment
 from clm_sessions.store.search import Hit
-from clm_sessions.views.words import count, duration, one_line, plural
+from clm_sessions.view.words import count, duration, one_line, plural
 from jupyter_clm.frames import Record, frame, records
 from jupyter_clm.session import NotebookSession, registry
-from jupyter_clm.snapshot import style
+from jupyter_clm.snapshot import style_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,14 +93,14 @@ class SessionList(Sequence[NotebookSession]):
             f'<p class="clm-more">{left:,} more: slice the list, or take <code>.to_df()</code>.</p>' if left > 0 else ""
         )
         return (
-            f'<style>{style()}</style><div class="clm-root clm-list tex2jax_ignore mathjax_ignore" role="region" '
+            f'{style_html()}<div class="clm-root clm-list tex2jax_ignore mathjax_ignore" role="region" '
             f'aria-label="Sessions"><h3 class="clm-title jp-toc-ignore">{plural(len(self), "session")}</h3>'
             f'<div class="clm-scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{more}</div>'
         )
 
 
 _COLUMNS = (
-    ("", "clm-num"), ("Session", "clm-strong"), ("Agent", "clm-short"), ("Project", "clm-short"),
+    ("#", "clm-num"), ("Session", "clm-strong"), ("Agent", "clm-short"), ("Project", "clm-short"),
     ("Started, UTC", "clm-short"), ("Time", "clm-num"), ("Prompts", "clm-num"), ("Tool calls", "clm-num"),
     ("Failed", "clm-num clm-is-error"), ("Tokens out", "clm-num"), ("Id", "clm-short"),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from importlib import resources
 from clm_sessions.library import StoredSession
 from clm_sessions.model import Session, SessionInfo
 from clm_sessions.render import Options, css, session_header_html
-from clm_sessions.views.words import plural
+from clm_sessions.view.words import plural
 from jupyter_clm.cards import Bounds, Cards, Describe, outside_contents
 
 LIMIT = 100_000
@@ -33,6 +33,11 @@ def style() -> str:
     return re.sub(r"\s*\n\s*", "\n", text.replace(".clm-root", ":is(.clm-root,#clm-root)")).strip()
 
 
+def style_html(extra: str = "") -> str:
+    """The style as an element. To a sanitiser that removes the element alone its content is a comment, not text."""
+    return f"<style><!--\n{style()}{extra}\n--></style>"
+
+
 def snapshot_html(
     session: Session | StoredSession, describe: Describe, *, token: str, extra_style: str = "", label: str | None = None
 ) -> str:
@@ -41,7 +46,7 @@ def snapshot_html(
     prefix = f"clm-{token}-"
     head = session_header_html(info, options=Options(id_prefix=prefix), agent=label, level=3)
     start = (
-        f'<div class="clm-snap clm-snap-{token}"><style>{style()}{extra_style}</style>'
+        f'<div class="clm-snap clm-snap-{token}">{style_html(extra_style)}'
         f'<div class="clm-root clm-snap-body tex2jax_ignore mathjax_ignore" role="region" aria-label="{_name(info)}">\n{head}'
         '<div class="clm-pane" role="region" aria-label="The first chunks" tabindex="0">'
     )

@@ -13,13 +13,13 @@ import traitlets as t
 
 from clm_sessions.model import CHUNK_KINDS, ChunkContent
 from clm_sessions.render import Options, session_header_html
-from clm_sessions.views.words import one_line
+from clm_sessions.view.words import one_line
 from jupyter_clm import cards
 from jupyter_clm.controls import Controls
 from jupyter_clm.display import publish, swap_style, widget_bundle
 from jupyter_clm.find import Finder, words
 from jupyter_clm.session import NotebookSession, registry
-from jupyter_clm.snapshot import line, style
+from jupyter_clm.snapshot import line, style_html
 
 MAX_PAGE_SIZE = 100
 _BOUNDS = cards.Bounds(total=500_000, chunk=60_000, prose=20_000, output=8_000, steps=60, images=2_000_000)
@@ -175,7 +175,7 @@ class SessionView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
     def _head(self) -> str:
         options = Options(id_prefix=f"clm-{self._token}-live-")
         head = session_header_html(self.session.info, options=options, agent=self.session.label, level=3)
-        return f"<style>{style()}</style>{head}"
+        return f"{style_html()}{head}"
 
     def _status(self) -> str:
         of = f" of {self._chunks:,}" if len(self._hits) != self._chunks else ""

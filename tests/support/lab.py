@@ -114,6 +114,7 @@ class Notebook:
         self.lab = lab
         self.context = browser.new_context(viewport={"width": width, "height": height})
         self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(15_000)
         self.strangers: list[str] = []
         self.errors: list[str] = []
         self.context.on("request", self._note)

@@ -1,0 +1,196 @@
+"""The notebook view as a person meets it: JupyterLab in Chromium."""
+
+import json
+import re
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+from support.lab import DARK, LIGHT, Notebook
+from support.logs import import_logs
+
+pytestmark = pytest.mark.browser
+LOGS = Path(__file__).parents[2] / "demo/logs"
+LOAD = f"import jupyter_clm as jc\nsessions = jc.load_all({str(LOGS)!r})"
+VIEW = "view = sessions['b3fefa1a'].view()\nview"
+STALE = "Error displaying widget"
+
+
+@pytest.fixture
+def notebook(chromium, lab, request):
+    """Open a notebook of these cells; afterwards nothing has left the server and no script has failed."""
+    made = []
+
+    def opened(cells, name=None, **options):
+        path = lab.write(name or f"{request.node.originalname}-{len(made)}.ipynb", cells)
+        book = Notebook(chromium, lab, **options).open(path)
+        made.append(book)
+        return book
+
+    yield opened
+    for book in made:
+        book.close()
+        assert book.strangers == []
+        assert book.errors == []
+
+
+def numbers(book):
+    links = book.page.locator(".clm-view .clm-pane .clm-permalink").all_inner_texts()
+    return [int(link.removeprefix("#")) for link in links]
+
+
+def status(book):
+    return book.page.locator(".clm-view [role=status]")
+
+
+def test_the_live_view_shows_chunks_and_the_snapshot_steps_aside(notebook):
+    book = notebook([LOAD, VIEW])
+    book.run()
+    expect(book.page.locator(".clm-view .clm-chunk")).to_have_count(10)
+    expect(status(book)).to_have_text("147 chunks · page 1 of 15")
+    expect(book.page.locator(".clm-snap")).to_be_hidden()
+    assert book.page.get_by_text("Today: a watering schedule.").filter(visible=True).count() == 1
+
+
+@pytest.mark.parametrize("source", ["log", "database"])
+def test_search_kinds_pages_and_jumps_answer(notebook, tmp_path, source):
+    load = LOAD
+    if source == "database":
+        import_logs(tmp_path / "s.db", LOGS)
+        load = f"import jupyter_clm as jc\nsessions = jc.open({str(tmp_path / 's.db')!r}).sessions"
+    book = notebook([load, VIEW], name=f"use-{source}.ipynb")
+    book.run()
+    page = book.page.locator(".clm-view")
+    page.get_by_role("button", name="Next").click()
+    expect(status(book)).to_have_text("147 chunks · page 2 of 15")
+    assert numbers(book) == list(range(11, 21))
+    page.get_by_label("Search").fill("kale")
+    expect(status(book)).to_have_text("4 of 147 chunks · page 1 of 1")
+    expect(page.locator("mark.clm-hit").first).to_have_text(re.compile("kale", re.IGNORECASE))
+    page.get_by_label("Replies").uncheck()
+    expect(status(book)).to_have_text("2 of 147 chunks · page 1 of 1")
+    page.get_by_label("Go to #").fill("67")
+    page.get_by_label("Go to #").press("Enter")
+    expect(status(book)).to_have_text("147 chunks · page 7 of 15")
+    expect(page.locator(".clm-selected")).to_be_in_viewport()
+    expect(page.get_by_label("Replies")).to_be_checked()
+    page.get_by_label("Page", exact=True).fill("15")
+    page.get_by_label("Page", exact=True).press("Enter")
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
+
+
+def test_everything_can_be_reached_and_unfolded_with_the_keyboard(notebook):
+    book = notebook([LOAD, VIEW])
+    book.run()
+    step = book.page.locator(".clm-view details.clm-step").first
+    closed = step.get_attribute("open") is None
+    step.locator("summary").first.focus()
+    book.page.keyboard.press("Enter")
+    assert (step.get_attribute("open") is None) is not closed
+    book.page.keyboard.press("Space")
+    assert (step.get_attribute("open") is None) is closed
+    book.page.locator(".clm-view").get_by_label("Search").focus()
+    for name in ("Prompts", "Replies", "Command output", "Compactions", "Page", "Next", "Go to #"):
+        book.page.keyboard.press("Tab")
+        focused = book.page.evaluate("() => (document.activeElement.labels?.[0] ?? document.activeElement).textContent")
+        assert focused == name
+    book.page.keyboard.press("Tab")
+    assert book.page.evaluate("() => document.activeElement.getAttribute('aria-label')") == "Transcript, page 1 of 15"
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_axe_finds_nothing_wrong(notebook, theme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    book = notebook(
+        [LOAD, "sessions", "sessions['81d62477']", "sessions['b3fefa1a'].view(query='kale')"],
+        name=f"axe-{theme[11:]}.ipynb",
+    )
+    book.theme(theme)
+    book.run()
+    expect(book.page.locator("mark.clm-hit").first).to_be_visible()
+    results = Axe().run(book.page, context=".clm-root")
+    assert len(results.response["passes"]) > 15
+    assert [(v["id"], v["nodes"][0]["html"]) for v in results.response["violations"]] == []
+
+
+@pytest.mark.parametrize("width", [1400, 560])
+def test_nothing_scrolls_sideways(notebook, width):
+    book = notebook([LOAD, "sessions", "sessions['81d62477']", VIEW], name=f"wide-{width}.ipynb", width=width)
+    book.run()
+    expect(book.page.locator(".clm-view .clm-chunk").first).to_be_visible()
+    too_wide = book.page.evaluate(
+        "() => [...document.querySelectorAll('.clm-root, .clm-pane')].filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1)"
+        ".map(e => e.className)"
+    )
+    assert too_wide == []
+    assert book.page.evaluate(
+        "() => [...document.querySelectorAll('.clm-root')].every(e => e.getBoundingClientRect().right <= innerWidth)"
+    )
+
+
+def test_our_headings_stay_out_of_the_table_of_contents(notebook):
+    book = notebook([LOAD, "sessions", "sessions['81d62477']", VIEW])
+    book.run()
+    book.command("toc:show-panel")
+    time.sleep(1)
+    assert book.page.locator(".jp-tocItem-heading").all_inner_texts() == []
+
+
+def test_text_between_dollars_is_not_typeset(notebook):
+    code = (
+        "from dataclasses import replace\n"
+        "s = sessions['81d62477'].core\n"
+        "money = jc.NotebookSession(replace(s, info=replace(s.info, title='from $HOME to $PATH, $x^2$')))\n"
+        "jc.SessionList([money])"
+    )
+    book = notebook([LOAD, code, "money", "money.view()", "from IPython.display import HTML\nHTML('<p>$x^2$</p>')"])
+    book.run()
+    book.page.wait_for_selector("mjx-container")
+    assert book.page.locator(".clm-root mjx-container").count() == 0
+    assert book.page.locator("mjx-container").count() == 1
+
+
+def test_reopened_with_a_fresh_kernel_the_snapshot_alone_is_seen(notebook, lab, chromium):
+    book = notebook([LOAD, VIEW], name="fresh.ipynb")
+    book.run()
+    book.save()
+    book.shut_down()
+    path = lab.root / "fresh.ipynb"
+    again = Notebook(chromium, lab).open(path)
+    expect(again.page.locator(".clm-snap .clm-chunk").first).to_be_visible()
+    expect(again.page.get_by_text(STALE)).to_be_hidden()
+    assert again.page.locator(".clm-view").count() == 0
+    assert again.strangers == []
+    again.run()
+    expect(again.page.locator(".clm-view .clm-chunk")).to_have_count(10)
+    expect(again.page.locator(".clm-snap")).to_be_hidden()
+    again.close()
+    assert path.stat().st_size < 110_000
+    assert "widgets" not in json.loads(path.read_text())["metadata"]
+
+
+def test_reopened_without_trust_the_snapshot_alone_is_seen(notebook, lab, chromium):
+    book = notebook([LOAD, VIEW], name="stranger.ipynb")
+    book.run()
+    book.save()
+    path = lab.root / "stranger.ipynb"
+    made = nbformat.read(path, as_version=4)
+    lab.write(
+        "untrusted.ipynb",
+        [c.source for c in made.cells],
+        outputs=[[nbformat.from_dict({**o, "metadata": {"x": 1}}) for o in c.outputs] for c in made.cells],
+    )
+    again = Notebook(chromium, lab).open(lab.root / "untrusted.ipynb")
+    expect(again.page.get_by_text("Today: a watering schedule.")).to_be_visible()
+    assert again.page.locator(".clm-snap style, .jp-OutputArea style").count() == 0, (
+        "the notebook was trusted after all"
+    )
+    words = again.page.locator(".jp-Cell-outputArea").last.inner_text()
+    assert "SessionView" not in words
+    assert STALE not in words
+    assert words.count("Today: a watering schedule.") == 1
+    again.close()
+    assert again.strangers == []
