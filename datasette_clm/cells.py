@@ -12,7 +12,7 @@ from markupsafe import Markup
 from clm_sessions import times
 from clm_sessions.render.escape import bdi, esc
 from clm_sessions.render.when import time_html
-from clm_sessions.views.words import count, duration, one_line, size
+from clm_sessions.view.words import count, duration, one_line, size
 from datasette_clm.safe import safe
 from datasette_clm.urls import Urls
 

@@ -16,7 +16,7 @@ from clm_sessions.render import Entry, Options
 from clm_sessions.render.escape import bdi, esc
 from clm_sessions.times import iso
 from clm_sessions.view import ChunkView
-from clm_sessions.views.words import one_line, plural, size
+from clm_sessions.view.words import one_line, plural, size
 from datasette_clm.find import Found, pieces
 from datasette_clm.loader import PAGE, Loaded
 from datasette_clm.pages import Page

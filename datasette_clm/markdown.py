@@ -14,7 +14,7 @@ from clm_sessions.render.ansi import plain
 from clm_sessions.render.escape import visible
 from clm_sessions.render.when import moment
 from clm_sessions.view import ChunkView, Section, Step
-from clm_sessions.views.words import duration, one_line, size
+from clm_sessions.view.words import duration, one_line, size
 
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")

@@ -9,7 +9,7 @@ from clm_sessions.render.options import Options
 from clm_sessions.render.sections import Place, section_html
 from clm_sessions.render.when import span_html
 from clm_sessions.view import ChunkView, Step
-from clm_sessions.views.words import count, duration, plural
+from clm_sessions.view.words import count, duration, plural
 
 _KINDS = {"user", "ai", "system", "compact"}
 _STEPS = {"thinking", "text", "tool", "result", "interruption", "subagent", "notification", "teammate", "injected"}

@@ -9,8 +9,8 @@ from clm_sessions.model import Chunk, Request, SessionInfo
 from clm_sessions.render.escape import bdi, esc
 from clm_sessions.render.options import Options
 from clm_sessions.render.when import time_html
-from clm_sessions.views.build import compaction
-from clm_sessions.views.words import count, duration, one_line, plural
+from clm_sessions.view.build import compaction
+from clm_sessions.view.words import count, duration, one_line, plural
 
 _LEVELS = 20
 

@@ -6,7 +6,7 @@ import base64
 
 from clm_sessions.model import Image
 from clm_sessions.render.escape import esc
-from clm_sessions.views.words import size
+from clm_sessions.view.words import size
 
 DATA_URL_LIMIT = 512_000
 _MAGIC = (

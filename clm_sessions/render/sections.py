@@ -13,7 +13,7 @@ from clm_sessions.render.images import image_html
 from clm_sessions.render.markdown import markdown_html
 from clm_sessions.render.options import Options
 from clm_sessions.view import Section
-from clm_sessions.views.words import plural, size
+from clm_sessions.view.words import plural, size
 
 _CELL_LIMIT = 4_000
 

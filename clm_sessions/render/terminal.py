@@ -10,7 +10,7 @@ from clm_sessions.render.escape import visible
 from clm_sessions.render.sections import cut
 from clm_sessions.render.when import moment
 from clm_sessions.view import ChunkView, Section, Step
-from clm_sessions.views.words import count, duration, one_line, plural, size
+from clm_sessions.view.words import count, duration, one_line, plural, size
 
 _LIMIT = 16_384
 _MARKS = {

@@ -16,7 +16,6 @@ def describe(call: ToolCall) -> ToolView:
 
 
 @hookimpl
-def clm_describe_tool(call: ToolCall) -> ToolView | None:
-    """The built-in describers; None for a tool they have no entry for."""
-    known = TABLE.get(call.name or "")
-    return known(call) if known else None
+def clm_describe_tool(call: ToolCall) -> ToolView:
+    """The built-in describers. They know every tool, so they are asked last."""
+    return describe(call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clm_sessions.model import ToolCall
 from clm_sessions.tools.parts import arg, details, fitting, number, rest, result, text_section, used
 from clm_sessions.view import ToolView
-from clm_sessions.views.words import count, one_line, plural
+from clm_sessions.view.words import count, one_line, plural
 
 
 def agent(call: ToolCall) -> ToolView:

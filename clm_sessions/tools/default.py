@@ -7,8 +7,8 @@ import json
 from clm_sessions.model import ToolCall
 from clm_sessions.tools.parts import Sections, arg, default_input, failed, first_text, inputs, output, result
 from clm_sessions.view import ToolView
-from clm_sessions.views.blocks import json_section
-from clm_sessions.views.words import one_line
+from clm_sessions.view.blocks import json_section
+from clm_sessions.view.words import one_line
 
 _JSON_LIMIT = 20_000
 _TELLING = ("file_path", "path", "command", "cmd", "query", "url", "pattern", "name", "title", "label", "description")

@@ -24,7 +24,7 @@ from clm_sessions.tools.parts import (
     used,
 )
 from clm_sessions.view import Section, ToolView
-from clm_sessions.views.words import lines, one_line, plural
+from clm_sessions.view.words import lines, one_line, plural
 
 PATHS = ("file_path", "path", "notebook_path", "filePath")
 _CONTENT = ("content", "text", "file_text")

@@ -7,8 +7,8 @@ from typing import Any
 
 from clm_sessions.model import ToolCall
 from clm_sessions.view import Section, SectionKind
-from clm_sessions.views.blocks import content_sections, content_text, json_section, json_text
-from clm_sessions.views.words import one_line
+from clm_sessions.view.blocks import content_sections, content_text, json_section, json_text
+from clm_sessions.view.words import one_line
 
 Sections = tuple[Section, ...]
 _SCALARS = (str, int, float, bool)

@@ -23,7 +23,7 @@ from clm_sessions.tools.parts import (
     used,
 )
 from clm_sessions.view import Section, ToolView
-from clm_sessions.views.words import one_line
+from clm_sessions.view.words import one_line
 
 _MARKS = {"completed": "✓ done", "in_progress": "▸ in progress", "pending": "○ open"}
 

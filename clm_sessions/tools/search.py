@@ -5,7 +5,7 @@ from __future__ import annotations
 from clm_sessions.model import ToolCall
 from clm_sessions.tools.parts import arg, details, failed, fitting, number, output, rest, result
 from clm_sessions.view import ToolView
-from clm_sessions.views.words import lines, one_line, plural
+from clm_sessions.view.words import lines, one_line, plural
 
 
 def grep(call: ToolCall) -> ToolView:

@@ -19,7 +19,7 @@ from clm_sessions.tools.parts import (
     used,
 )
 from clm_sessions.view import ToolView
-from clm_sessions.views.words import duration, one_line
+from clm_sessions.view.words import duration, one_line
 
 COMMANDS = ("command", "cmd")
 _JOBS = ("bash_id", "shell_id", "task_id", "id", "job")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clm_sessions.model import Command, Image, SessionInfo, Text, Thinking, ToolResult, ToolUse, Unknown
 from clm_sessions.tools import describe
 from clm_sessions.view import ChunkView, ToolView, chunk_view
-from clm_sessions.views import words
+from clm_sessions.view import words
 from tests.support import gallery
 from tests.support.gallery import Builder
 from tests.support.safety import strings

@@ -5,11 +5,10 @@ All strings are plain text as the log has them: escaping is the renderer's busin
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from clm_sessions.model import ChunkContent, Image, ToolCall
+from clm_sessions.model import Image
 
 SectionKind = Literal["text", "markdown", "code", "diff", "terminal", "table", "key_values", "image", "note", "command"]
 
@@ -104,14 +103,3 @@ class ChunkView:
     sections: tuple[Section, ...] = ()
     steps: tuple[Step, ...] = field(default=())
     badges: tuple[str, ...] = ()
-
-
-def chunk_view(content: ChunkContent, describe: Callable[[ToolCall], ToolView | None]) -> ChunkView:
-    """The card of a chunk. ``describe`` is asked about every tool call; None from it means the built-in default.
-
-    All that the messages of the chunk hold is in the card, if only as a quiet line. Never raises on content.
-    """
-    from clm_sessions.tools import describe as default
-    from clm_sessions.views.build import build
-
-    return build(content, lambda call: describe(call) or default(call))

@@ -18,10 +18,10 @@ from clm_sessions.model import (
     ToolUse,
     Unknown,
 )
-from clm_sessions.view import Section, Step, ToolView
-from clm_sessions.views import asides
-from clm_sessions.views.blocks import block_section, content_sections, json_section
-from clm_sessions.views.words import count, one_line, plural
+from clm_sessions.view import asides
+from clm_sessions.view.blocks import block_section, content_sections, json_section
+from clm_sessions.view.model import Section, Step, ToolView
+from clm_sessions.view.words import count, one_line, plural
 
 _ASIDES: dict[str, Callable[[int, Message], Step]] = {
     "interruption": asides.interruption,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clm_sessions.model import Chunk, ChunkContent, Image, Message, Text, ToolCall
-from clm_sessions.view import ChunkView, Section, Step, ToolView
-from clm_sessions.views import asides
-from clm_sessions.views.blocks import block_section
-from clm_sessions.views.steps import Steps
-from clm_sessions.views.words import count, one_line
+from clm_sessions.view import asides
+from clm_sessions.view.blocks import block_section
+from clm_sessions.view.model import ChunkView, Section, Step, ToolView
+from clm_sessions.view.steps import Steps
+from clm_sessions.view.words import count, one_line
 
 _WHO = {"user": "You", "ai": "Assistant", "system": "Command output", "compact": "Context compacted"}
 _SYNTHETIC = "<synthetic>"

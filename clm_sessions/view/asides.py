@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clm_sessions.model import Message, Text, Thinking, ToolResult
-from clm_sessions.view import Section, Step
-from clm_sessions.views.blocks import block_section, content_sections
-from clm_sessions.views.words import one_line, plural
+from clm_sessions.view.blocks import block_section, content_sections
+from clm_sessions.view.model import Section, Step
+from clm_sessions.view.words import one_line, plural
 
 _TAG = re.compile(r"<([a-z][a-z-]{0,40})>([^<]{1,2000})</\1>")
 _PEEK = 20_000

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from clm_sessions.model import Block, Image, Text, Thinking, ToolResult, ToolUse, Unknown
-from clm_sessions.view import Section, SectionKind
+from clm_sessions.view.model import Section, SectionKind
 
 _INDENT_LIMIT = 200_000
 Content = str | tuple[Block, ...] | None
