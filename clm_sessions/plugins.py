@@ -86,15 +86,19 @@ class Registry:
         """Where the agents of all formats keep their logs. The folders need not exist."""
         found: list[Path] = []
         for fmt in self.formats.values():
-            with self._border(fmt.plugin, "roots"):
+            with self.border(fmt.plugin, "roots"):
                 found += [Path(root) for root in fmt.roots(home, env)]
         return found
 
-    def locate(self, path: PurePath, problems: list[Issue] | None = None) -> dict[str, Located]:
-        """What each format takes the file to be, by path alone; formats that do not want it are left out."""
+    def locate(
+        self, path: PurePath, *, only: str | None = None, problems: list[Issue] | None = None
+    ) -> dict[str, Located]:
+        """What each format (or ``only`` one) takes the file to be, by path alone; those that do not want it are left out."""
         found: dict[str, Located] = {}
         for name, fmt in self.formats.items():
-            with self._border(fmt.plugin, "locate", problems):
+            if only not in (None, name):
+                continue
+            with self.border(fmt.plugin, "locate", problems):
                 located = fmt.locate(path)
                 if located is not None:
                     found[name] = _expect(Located, located)
@@ -116,7 +120,7 @@ class Registry:
         for name in (only,) if only else sorted(located):
             if name in located and name in heads:
                 claims[name] = Claim(confidence=Confidence.NO)
-                with self._border(self.formats[name].plugin, "sniff", problems):
+                with self.border(self.formats[name].plugin, "sniff", problems):
                     claims[name] = _expect(Claim, self.formats[name].sniff(located[name], heads[name]))
         rank = {n: (-c.confidence, n not in self.foreign) for n, c in claims.items() if c.confidence or only}
         if not rank:
@@ -133,7 +137,7 @@ class Registry:
     def describe(self, call: ToolCall) -> ToolView | None:
         """How to show a tool call, foreign plugins first. Where one raises or answers nonsense, the next is asked."""
         for impl in reversed(self.manager.hook.clm_describe_tool.get_hookimpls()):
-            with self._border(impl.plugin_name, "clm_describe_tool"):
+            with self.border(impl.plugin_name, "clm_describe_tool"):
                 view = impl.function(*[call for _ in impl.argnames])
                 if view is not None:
                     return _sound(_expect(ToolView, view))
@@ -143,7 +147,7 @@ class Registry:
         """Let plugins add commands. One that raises is listed and the rest are asked; no command is replaced."""
         for impl in self.manager.hook.clm_register_commands.get_hookimpls():
             before = dict(cli.commands)
-            with self._border(impl.plugin_name, "clm_register_commands"):
+            with self.border(impl.plugin_name, "clm_register_commands"):
                 impl.function(*[cli for _ in impl.argnames])
             for name in [name for name in before if cli.commands.get(name) is not before[name]]:
                 cli.commands[name] = before[name]
@@ -160,7 +164,7 @@ class Registry:
         return [p for p in self.plugins if p.failure]
 
     @contextmanager
-    def _border(self, plugin: str, what: str, problems: list[Issue] | None = None) -> Iterator[None]:
+    def border(self, plugin: str, what: str, problems: list[Issue] | None = None) -> Iterator[None]:
         """Whatever is raised inside is that plugin's failure; the others go on."""
         try:
             yield

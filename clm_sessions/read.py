@@ -7,13 +7,13 @@ it, so a later read begins there again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 from clm_sessions.errors import PluginError, Refused
 from clm_sessions.formats.base import Decoded, LogFormat, Parsed, Reader, StreamContext
-from clm_sessions.frames import RawLine, blank, lines
+from clm_sessions.frames import RawLine, blank, document, lines
 from clm_sessions.model import Disposition, Fact, Issue, Message, Place, Stream
 
 # Of the records on one line, the one that says most gives the line its disposition.
@@ -199,3 +199,26 @@ def read_stream(
     for raw in lines(file, offset=offset, number=number):
         builder.add(raw)
     return builder.finish()
+
+
+def read_document(fmt: LogFormat, context: StreamContext, data: bytes) -> Stream:
+    """Read a log that is one JSON document; each of the parts its format splits it into counts as a line."""
+    builder = StreamBuilder(fmt, context)
+    found = document(data)
+    if not found.values:
+        builder.add_values(RawLine(1, 0, data, False), found)
+    for value in found.values:
+        for number, part in enumerate(fmt.split(value), 1):
+            builder.add_values(RawLine(number, 0, data, False), Decoded(values=(part,)))
+    return builder.finish()[0]
+
+
+def read_rows(fmt: LogFormat, context: StreamContext, rows: Iterable[tuple[Any, ...]]) -> Stream:
+    """Read the rows of a database; each counts as a line. ``rows`` may raise Refused: then the log is refused."""
+    builder = StreamBuilder(fmt, context)
+    try:
+        for number, row in enumerate(rows, 1):
+            builder.add_values(RawLine(number, 0, b"", False), Decoded(values=(row,)))
+    except Refused as refusal:
+        builder.refuse(str(refusal))
+    return builder.finish()[0]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from clm_sessions.formats.base import Head, LogFormat
+from clm_sessions.formats.base import Head, Located, LogFormat
 from clm_sessions.frames import document, head, read_head
 from clm_sessions.model import Issue
 from clm_sessions.plugins import Registry
@@ -134,29 +134,21 @@ def _recognise(
 ) -> LogFile | None:
     before = known.get(found.path)
     if before is not None and before.stat == found.stat and before.session and before.format in registry.formats:
-        return LogFile(
-            found=found, format=registry.formats[before.format], role=before.role, session=before.session,
-            agent=before.agent, folder=before.folder,
-        )  # fmt: skip
+        return _log(found, registry.formats[before.format], before, before.session)
     problems: list[Issue] = []
-    located = registry.locate(PurePath(found.path), problems)
-    if only:
-        located = {name: place for name, place in located.items() if name == only}
+    located = registry.locate(PurePath(found.path), only=only, problems=problems)
+    if not located and problems:
+        _note_unrecognised(found, problems, out)
     if not located:
-        if problems:
-            _note_unrecognised(found, problems, out)
         return None
     for name, place in sorted(located.items()):
         if place.role == "side":
             if place.session is None:
                 return None
-            return LogFile(
-                found=found, format=registry.formats[name], role="side", session=place.session, agent=place.agent,
-                folder=place.folder,
-            )  # fmt: skip
+            return _log(found, registry.formats[name], place, place.session)
     out.paths.add(found.path)
     try:
-        heads = _heads(found.path, [registry.formats[name] for name in located])
+        heads = _heads(found.path, located, registry, problems)
     except OSError as error:
         out.issues.append((found.path, Issue(kind="unreadable", reason=f"cannot read: {error.strerror or error}")))
         return None
@@ -170,10 +162,11 @@ def _recognise(
         out.issues.append(
             (found.path, Issue(kind="tie", reason=f"several formats claim it: {names}; read as {won.format.name}"))
         )
-    return LogFile(
-        found=found, format=won.format, role=won.located.role, session=won.session, agent=won.located.agent,
-        folder=won.located.folder,
-    )  # fmt: skip
+    return _log(found, won.format, won.located, won.session)
+
+
+def _log(found: Found, fmt: LogFormat, place: Known | Located, session: str) -> LogFile:
+    return LogFile(found=found, format=fmt, role=place.role, session=session, agent=place.agent, folder=place.folder)
 
 
 def _note_unrecognised(found: Found, problems: list[Issue], out: Discovery) -> None:
@@ -183,17 +176,19 @@ def _note_unrecognised(found: Found, problems: list[Issue], out: Discovery) -> N
         out.problems[found.path] = problems[0]
 
 
-def _heads(path: str, formats: list[LogFormat]) -> dict[str, Head]:
+def _heads(path: str, names: Iterable[str], registry: Registry, problems: list[Issue]) -> dict[str, Head]:
+    """The first records of a file as each of the formats frames them."""
     heads = {}
     with open(path, "rb") as file:
         data = read_head(file)
-        for fmt in formats:
+        for name in names:
+            fmt = registry.formats[name]
             if fmt.framer == "json":
                 file.seek(0)
-                records = document(file.read()).values
-            else:
-                records = head(data, lambda line, first, f=fmt: f.decode(line, first)) if fmt.framer == "jsonl" else ()  # type: ignore[misc]
-            heads[fmt.name] = Head(records=records, data=data)
+                heads[name] = Head(records=document(file.read()).values, data=data)
+                continue
+            with registry.border(fmt.plugin, "decode", problems):
+                heads[name] = Head(records=head(data, fmt.decode) if fmt.framer == "jsonl" else (), data=data)
     return heads
 
 

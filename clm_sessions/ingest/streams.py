@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from clm_sessions.errors import ClmError, PluginError, Refused
-from clm_sessions.formats.base import Decoded, Located, LogFormat, StreamContext
-from clm_sessions.frames import RawLine, document, rows
+from clm_sessions.errors import ClmError, PluginError
+from clm_sessions.formats.base import Located, LogFormat, StreamContext
+from clm_sessions.frames import rows
 from clm_sessions.ingest.discover import LogFile
 from clm_sessions.model import Fact, Stream
-from clm_sessions.read import Checkpoint, StreamBuilder, read_stream
+from clm_sessions.read import Checkpoint, read_document, read_rows, read_stream
 from clm_sessions.sources import FileStat, file_stat
 
 Tee = Callable[[bytes], None]
@@ -86,21 +86,11 @@ def _read_whole(log: LogFile, context: StreamContext, file: BinaryIO, tee: Tee |
     data = file.read()
     if tee is not None:
         tee(data)
-    builder = StreamBuilder(log.format, context)
-    if log.format.framer == "json":
-        found = document(data)
-        if found.values:
-            for number, part in enumerate(log.format.split(found.values[0]), 1):
-                builder.add_values(RawLine(number, 0, data, False), Decoded(values=(part,)))
-        else:
-            builder.add_values(RawLine(1, 0, data, False), found)
-    else:
-        try:
-            for number, row in enumerate(_rows(log), 1):
-                builder.add_values(RawLine(number, 0, b"", False), Decoded(values=(row,)))
-        except Refused as refusal:
-            builder.refuse(str(refusal))
-    stream, _checkpoint = builder.finish()
+    stream = (
+        read_document(log.format, context, data)
+        if log.format.framer == "json"
+        else read_rows(log.format, context, _rows(log))
+    )
     return stream, Checkpoint(offset=len(data), line=1)
 
 
