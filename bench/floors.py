@@ -1,9 +1,9 @@
 """The floors an import is measured against, each run as a process of its own so that start-up and memory compare.
 
-    floors.py parse PATH...           JSON of every line, nothing else
-    floors.py insert DB OUT           the rows that DB holds, by bare executemany into OUT, no index
-    floors.py index OUT DB            the indexes of DB on OUT
-    floors.py fts OUT DB              the search indexes of DB on OUT, one INSERT ... SELECT each
+floors.py parse PATH...           JSON of every line, nothing else
+floors.py insert DB OUT           the rows that DB holds, by bare executemany into OUT, no index
+floors.py index OUT DB            the indexes of DB on OUT
+floors.py fts OUT DB              the search indexes of DB on OUT, one INSERT ... SELECT each
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def fts(out: str, _source: str) -> None:
     db = sqlite3.connect(out, isolation_level=None)
     for table, columns in FTS.items():
         names = [c.removeprefix("search_") for c in columns]
-        db.execute(f"CREATE VIRTUAL TABLE {table}_fts USING fts5({', '.join(names)}, tokenize='{TOKENIZE}', content='{table}')")
+        db.execute(
+            f"CREATE VIRTUAL TABLE {table}_fts USING fts5({', '.join(names)}, tokenize='{TOKENIZE}', content='{table}')"
+        )
         db.execute(f"INSERT INTO {table}_fts({table}_fts, rank) VALUES ('hashsize', 16777216)")
         db.execute("BEGIN")
         heads = ", ".join(f"substr({n}, 1, 65536)" for n in names)

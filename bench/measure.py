@@ -27,7 +27,9 @@ def run(*command: str) -> Cost:
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
     scale = 1 if sys.platform == "darwin" else 1024
-    return Cost(wall=time.perf_counter() - started, cpu=used.ru_utime + used.ru_stime, peak=used.ru_maxrss * scale / 1e6)
+    return Cost(
+        wall=time.perf_counter() - started, cpu=used.ru_utime + used.ru_stime, peak=used.ru_maxrss * scale / 1e6
+    )
 
 
 def best(*command: str, before: object = None, rounds: int = 3) -> Cost:

@@ -48,7 +48,7 @@ def main() -> None:
         click.echo("interrupted", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         sys.exit(141)
     except ClmError as error:
         if "--debug" in sys.argv:

@@ -94,7 +94,9 @@ def _shared(holders: dict[tuple[str, str], set[str]], uuid: str | None, reply: s
 
 
 def _own_since(history: _History, holders: dict[tuple[str, str], set[str]]) -> str:
-    last = max((n for n, (_s, _a, uuid, reply) in enumerate(history.items) if _shared(holders, uuid, reply)), default=-1)
+    last = max(
+        (n for n, (_s, _a, uuid, reply) in enumerate(history.items) if _shared(holders, uuid, reply)), default=-1
+    )
     own = history.items[last + 1 :]
     return min((at for _seq, at, _uuid, _reply in own if at is not None), default=_NO_TIME if own else "")
 

@@ -15,13 +15,13 @@ migrations = Migrations("clm_sessions")
 @migrations()
 def first(db: sqlite_utils.Database) -> None:
     """Schema 1."""
-    for table, columns in TABLES.items():
-        db.execute(f"CREATE TABLE {table} ({columns})")
+    for table, definition in TABLES.items():
+        db.execute(f"CREATE TABLE {table} ({definition})")
     for table, indexes in INDEXES.items():
         for columns in indexes:
-            db[table].create_index(columns)  # type: ignore[union-attr]
-    for table, columns in FTS.items():
-        db[table].enable_fts(columns, tokenize=TOKENIZE, create_triggers=False)  # type: ignore[union-attr]
+            db.table(table).create_index(columns)
+    for table, searched in FTS.items():
+        db.table(table).enable_fts(searched, tokenize=TOKENIZE, create_triggers=False)
         # FTS5 flushes pending terms at this many bytes; 16 MB makes bulk indexing half as long. An older SQLite
         # that does not know the setting refuses it, and only loses the speed.
         try:

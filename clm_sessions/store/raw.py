@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 from clm_sessions.errors import DatabaseError
 
-try:
-    import zstandard
-except ImportError:  # the standard library alone must do
-    zstandard = None  # type: ignore[assignment]
-
-_ZSTD_ERRORS: tuple[type[Exception], ...] = (zstandard.ZstdError,) if zstandard is not None else ()
 BLOCK = 256 * 1024
 INSERT = "INSERT OR REPLACE INTO raw_blocks VALUES (?, ?, ?, ?, ?, ?)"
 
@@ -103,17 +98,33 @@ def unpack(codec: str, length: int, data: bytes) -> bytes:
     try:
         if codec == "zlib":
             return zlib.decompress(data)
-        if codec == "zstd" and zstandard is not None:
-            return bytes(zstandard.ZstdDecompressor().decompress(data, max_output_size=length))
-    except (zlib.error, *_ZSTD_ERRORS) as error:
+        if codec == "zstd":
+            return bytes(_zstandard().ZstdDecompressor().decompress(data, max_output_size=length))
+    except ImportError as error:
+        raise DatabaseError(
+            "this raw archive is packed with zstd; pip install 'clm-sessions[fast]' to read it"
+        ) from error
+    except (zlib.error, _zstandard_error()) as error:
         raise DatabaseError(f"a block of the raw archive is damaged: {error}") from error
-    if codec == "zstd":
-        raise DatabaseError("this raw archive is packed with zstd; pip install 'clm-sessions[fast]' to read it")
     raise DatabaseError(f"unknown codec {codec!r} in the raw archive")
 
 
-def _compressor() -> Any:  # noqa: ANN401 - a function from bytes to (codec, bytes)
-    if zstandard is None:
+def _compressor() -> Callable[[bytes], tuple[str, bytes]]:
+    """Packs with zstd where that optional package is there, else with zlib of the standard library."""
+    try:
+        packer = _zstandard().ZstdCompressor(level=1)
+    except ImportError:
         return lambda data: ("zlib", zlib.compress(data, 1))
-    packer = zstandard.ZstdCompressor(level=1)
     return lambda data: ("zstd", packer.compress(data))
+
+
+def _zstandard() -> Any:  # noqa: ANN401 - a module
+    return import_module("zstandard")
+
+
+def _zstandard_error() -> type[Exception]:
+    try:
+        error: type[Exception] = _zstandard().ZstdError
+    except ImportError:
+        return zlib.error
+    return error

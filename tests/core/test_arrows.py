@@ -70,7 +70,11 @@ def test_every_arrow_between_rooms_of_the_core_is_an_allowed_one():
         allowed = ROOMS[room]
         for name in imported(file):
             parts = name.split(".")
-            if parts[0] != "clm_sessions" or len(parts) < 2 or not ((top / parts[1]).is_dir() or (top / f"{parts[1]}.py").exists()):
+            if (
+                parts[0] != "clm_sessions"
+                or len(parts) < 2
+                or not ((top / parts[1]).is_dir() or (top / f"{parts[1]}.py").exists())
+            ):
                 continue
             if allowed is not None and parts[1] not in {room, *allowed}:
                 wrong.append(f"{file.relative_to(top)} imports {parts[1]}")

@@ -5,8 +5,9 @@ import subprocess
 import sys
 import time
 
-import clm_sessions
 import pytest
+
+import clm_sessions
 from clm_sessions import plugins, render
 from clm_sessions.store import raw, reader
 from clm_sessions.view import chunk_view
@@ -117,7 +118,10 @@ def test_a_whole_last_record_without_newline_loses_and_doubles_nothing(tmp_path)
     for folder in (two, after, alone):
         folder.mkdir()
     want = content(grow(two, 2))
-    strip = lambda found: ({k: [r for r in v if "byte_length" not in r] for k, v in found[0].items() if k != "messages"}, found[1])  # noqa: E731
+    strip = lambda found: (
+        {k: [r for r in v if "byte_length" not in r] for k, v in found[0].items() if k != "messages"},
+        found[1],
+    )  # noqa: E731
     assert strip(content(grow(after, 2, 3))) == strip(content(grow(alone, 3))) == strip(want)
 
 
@@ -237,7 +241,13 @@ def test_a_fan_out_of_tools_loses_no_turn(tmp_path):
 
 def test_project_names_are_short_and_split_windows_paths_anywhere(tmp_path):
     db = imported("project-names", tmp_path)
-    assert {row[0] for row in query(db, "SELECT name FROM projects")} == {"alpha-beta", "beta", "my-app", "a b_c", "one"}
+    assert {row[0] for row in query(db, "SELECT name FROM projects")} == {
+        "alpha-beta",
+        "beta",
+        "my-app",
+        "a b_c",
+        "one",
+    }
 
 
 def test_a_session_that_moves_belongs_to_where_it_started(tmp_path):
@@ -298,11 +308,13 @@ def test_no_query_is_an_error_and_the_answer_is_the_same_each_time(text, tmp_pat
         assert db.search(text) == db.search(text)
 
 
-@pytest.mark.parametrize("text", [q for q in QUERIES[: QUERIES.index("🌱") + 1] if any(c.isalnum() for c in q) and q != '"quoted'])
+@pytest.mark.parametrize(
+    "text", [q for q in QUERIES[: QUERIES.index("🌱") + 1] if any(c.isalnum() for c in q) and q != '"quoted']
+)
 def test_a_query_with_a_letter_or_digit_finds_the_record_that_has_its_words(text, tmp_path):
     with clm_sessions.open_db(imported("search-punctuation", tmp_path)) as db:
         hits = db.search(text)
-        words = [w.strip('"\'.,?!()[]{}$#%:;') for w in text.replace("/", " ").replace("\\", " ").split()]
+        words = [w.strip("\"'.,?!()[]{}$#%:;") for w in text.replace("/", " ").replace("\\", " ").split()]
         said = [db.session(h.session_id).messages[h.message_seq].display.lower() for h in hits if h.kind == "message"]
     assert said
     fold = str.maketrans("é", "e")

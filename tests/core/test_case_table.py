@@ -4,6 +4,7 @@ import ast
 import re
 
 import pytest
+
 from support import cases
 
 TESTS = cases.HERE.parent

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from support import cases
 
 pytestmark = pytest.mark.cases
@@ -22,7 +23,11 @@ def test_there_are_cases_and_only_those_of_formats_to_come_wait():
 
 
 def test_our_copies_of_the_cases_equal_the_shared_ones_byte_for_byte():
-    ours = {p.relative_to(cases.HERE): p.read_bytes() for p in cases.HERE.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+    ours = {
+        p.relative_to(cases.HERE): p.read_bytes()
+        for p in cases.HERE.rglob("*")
+        if p.is_file() and "__pycache__" not in p.parts
+    }
     assert ours
     if SHARED.is_dir():
         assert ours == {p.relative_to(SHARED): p.read_bytes() for p in SHARED.rglob("*") if p.is_file()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from support.claude_entries import result, stream, text, user
 
 NOISE = "<system-reminder>r</system-reminder>"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 import pytest
-from support.claude_entries import FORMAT, entry, reply, user
 
 from clm_sessions.formats.base import Confidence, Head, Located
+from support.claude_entries import FORMAT, entry, reply, user
 
 SESSION = "5e550000-0000-4000-8000-0000000000aa"
 PROJECT = "/home/dev/.claude/projects/-home-dev-app"

@@ -7,13 +7,13 @@ import json
 import random
 
 import pytest
-from support import claude_vectors
-from support.claude_entries import FORMAT
 
 from clm_sessions.derive import Bundle, derive, nest
 from clm_sessions.derive.steps import correspondence, items
 from clm_sessions.formats.base import StreamContext
 from clm_sessions.read import read_stream
+from support import claude_vectors
+from support.claude_entries import FORMAT
 
 ODD = [None, True, False, 0, -1, 1.5, 10**30, "", " ", "x", "\x00", "\u2028", [], [[]], {}, {"type": "text"}, [None],
        ["text"], "2026-03-02T09:00:00.000Z", "9999-12-31T23:59:59Z", "<system-reminder>", "<synthetic>", {"id": "t"}]  # fmt: skip

@@ -6,13 +6,13 @@ import base64
 import json
 
 import pytest
-from support import claude_vectors
-from support.claude_entries import FORMAT, call, clock, entry, reply, result, stream, text, user
 
 from clm_sessions import times
 from clm_sessions.formats.base import StreamContext
 from clm_sessions.formats.claude_code.clock import Clock
 from clm_sessions.model import Image, Place, Text, Thinking, ToolResult, ToolUse, Unknown, Usage
+from support import claude_vectors
+from support.claude_entries import FORMAT, call, clock, entry, reply, result, stream, text, user
 
 PLACE = Place(line=1, offset=0, length=0)
 

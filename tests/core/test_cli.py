@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+
 from support.logs import entry, query, session_id, turn, write_log
 
 SID = session_id()
@@ -20,7 +21,13 @@ def run(*words, home=None, check=None, **more):
     if home is not None:
         env |= {"HOME": str(home)}
     done = subprocess.run(
-        [sys.executable, "-m", "clm_sessions", *map(str, words)], capture_output=True, text=True, env=env, timeout=120, **more
+        [sys.executable, "-m", "clm_sessions", *map(str, words)],
+        capture_output=True,
+        text=True,
+        env=env,
+        timeout=120,
+        check=False,
+        **more,
     )
     if check is not None:
         assert done.returncode == check, done.stderr
@@ -78,7 +85,9 @@ def test_import_with_nothing_to_read_says_where_it_looked(tmp_path):
 
 def test_a_folder_in_the_place_of_the_database_means_the_default_database(logs, tmp_path):
     run("import", logs, home=tmp_path / "home", check=0)
-    assert query(tmp_path / "home" / ".local" / "share" / "clm-sessions" / "sessions.db", "SELECT id FROM sessions") == [(SID,)]
+    assert query(
+        tmp_path / "home" / ".local" / "share" / "clm-sessions" / "sessions.db", "SELECT id FROM sessions"
+    ) == [(SID,)]
     log = next(logs.rglob("*.jsonl"))
     before = log.read_bytes()
     run("import", log, home=tmp_path / "home", check=0)
@@ -144,7 +153,10 @@ def test_an_interrupted_import_leaves_a_good_database_and_goes_on_later(tmp_path
         write_log(tmp_path / "logs" / f"{sid}.jsonl", entries)
     db = tmp_path / "a.db"
     process = subprocess.Popen(
-        [sys.executable, "-m", "clm_sessions", "import", db, tmp_path / "logs"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "clm_sessions", "import", db, tmp_path / "logs"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     while not db.exists() or db.stat().st_size < 10_000:
         time.sleep(0.01)
@@ -161,7 +173,9 @@ def test_an_interrupted_import_leaves_a_good_database_and_goes_on_later(tmp_path
 
 def test_two_imports_at_once_wait_for_each_other(logs, tmp_path):
     for number in range(2, 12):
-        write_log(logs / "p" / f"{session_id(number)}.jsonl", [*turn(1, "x " * 5000, "y " * 5000, session=session_id(number))] )
+        write_log(
+            logs / "p" / f"{session_id(number)}.jsonl", [*turn(1, "x " * 5000, "y " * 5000, session=session_id(number))]
+        )
     words = [sys.executable, "-m", "clm_sessions", "import", tmp_path / "a.db", logs]
     running = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     ended = [(p.communicate(timeout=120), p.returncode) for p in running]
@@ -171,7 +185,13 @@ def test_two_imports_at_once_wait_for_each_other(logs, tmp_path):
 
 def test_without_datasette_serve_names_the_extra(tmp_path):
     block = "import sys; sys.modules['datasette'] = None\nfrom clm_sessions.cli import main\nsys.argv = ['clm-sessions', 'serve']\nmain()"
-    done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, env={**os.environ, "HOME": str(tmp_path)})
+    done = subprocess.run(
+        [sys.executable, "-c", block],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "HOME": str(tmp_path)},
+    )
     assert done.returncode == 1
     assert "pip install 'clm-sessions[datasette]'" in done.stderr
 

@@ -6,11 +6,11 @@ import json
 import sys
 
 import pytest
-from support import clm_vectors
 
 from clm_sessions import checklog
 from clm_sessions.errors import UsageError
 from clm_sessions.frames import lines
+from support import clm_vectors
 
 GOOD = b'{"type":"meta","v":1,"id":"a","created":1}\n'
 

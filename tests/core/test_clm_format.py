@@ -8,7 +8,6 @@ from pathlib import Path, PurePath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import clm_vectors
 
 from clm_sessions.errors import Refused
 from clm_sessions.formats.base import Confidence, Head, Located, StreamContext
@@ -16,6 +15,7 @@ from clm_sessions.formats.clm import CONTENT_LIMIT, Clm, clm_register_formats
 from clm_sessions.formats.clm_dialect import outcome
 from clm_sessions.frames import head, read_head
 from clm_sessions.model import Place, Text, ToolResult, ToolUse
+from support import clm_vectors
 
 CASE = clm_vectors.TESTS / "cases" / "clm-forward" / "input"
 CONTEXT = StreamContext(role="main", session="x")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from support.claude_entries import call, entry, reply, result, sessions, text, user
 
 from clm_sessions.derive import nest
 from clm_sessions.model import Fact
+from support.claude_entries import call, entry, reply, result, sessions, text, user
 
 
 def run(name, prompt="p", at=2.0, **more):

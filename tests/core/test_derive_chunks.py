@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from support.claude_entries import call, entry, reply, result, session, text, user
-
 from clm_sessions.derive import Bundle, derive
 from clm_sessions.formats.base import Dialect
 from clm_sessions.model import Context, Message, Phase, Place, Stream, Text, Usage
+from support.claude_entries import call, entry, reply, result, session, text, user
 
 NOISE = "<system-reminder>x</system-reminder>"
 

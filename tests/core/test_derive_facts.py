@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from support.claude_entries import FORMAT, call, entry, reply, result, session, stream, text, user
 
 from clm_sessions.derive import Bundle, derive
 from clm_sessions.formats.base import Dialect
 from clm_sessions.model import Fact, Stream
+from support.claude_entries import FORMAT, call, entry, reply, result, session, stream, text, user
 
 MARK = "[Request interrupted by user]"
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from support.claude_entries import FORMAT, call, reply, result, session, sessions, text, user
 
 from clm_sessions.derive import nest
 from clm_sessions.derive.steps import correspondence, items, last_output, steps
+from support.claude_entries import FORMAT, call, reply, result, session, sessions, text, user
 
 MARK = "[Request interrupted by user]"
 DIALECT = FORMAT.dialect

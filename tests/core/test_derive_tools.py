@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from support.claude_entries import call, reply, result, session, text, user
 
 from clm_sessions.derive import Bundle, derive
 from clm_sessions.formats.base import Dialect
 from clm_sessions.model import Message, Place, Stream, Text, ToolResult, ToolUse
+from support.claude_entries import call, reply, result, session, text, user
 
 
 def linked(*entries):

@@ -3,12 +3,13 @@
 import os
 import sqlite3
 
-import clm_sessions
 import pytest
-from clm_sessions.errors import DatabaseError, UsageError
-from clm_sessions.store import raw
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+import clm_sessions
+from clm_sessions.errors import DatabaseError, UsageError
+from clm_sessions.store import raw
 from support.logs import check_search_index, dump, entry, import_logs, query, session_id, text, turn, write_log
 
 TOOLS = [
@@ -39,7 +40,9 @@ def fresh(tmp_path, name, root):
 def comparable(database):
     """All rows but source states and the raw archive (which keeps older generations)."""
     found = dump(database, sources=False)
-    found["sources"] = sorted(map(repr, query(database, "SELECT id, session_id, format, role, lines, consumed FROM sources")))
+    found["sources"] = sorted(
+        map(repr, query(database, "SELECT id, session_id, format, role, lines, consumed FROM sources"))
+    )
     return found
 
 
@@ -80,7 +83,13 @@ def test_a_log_cut_anywhere_and_imported_in_steps_equals_one_go(cuts, tmp_path_f
     folder = tmp_path_factory.mktemp("cut")
     log = folder / "p" / f"{session_id()}.jsonl"
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
-    entries = [*turn(1, "héllo 水やり", "hi"), b'{"torn', *TOOLS, entry("user", 30, [image, *text("see")]), *turn(20, "x", "y")]
+    entries = [
+        *turn(1, "héllo 水やり", "hi"),
+        b'{"torn',
+        *TOOLS,
+        entry("user", 30, [image, *text("see")]),
+        *turn(20, "x", "y"),
+    ]
     whole = write_log(log, entries, end=b"").read_bytes()
     db = folder / "steps.db"
     for cut in [*sorted(c for c in cuts if c < len(whole)), len(whole)]:
@@ -191,7 +200,11 @@ def test_every_line_has_one_disposition(log, db):
     counts = dict(query(db, "SELECT disposition, lines FROM source_lines"))
     assert sum(counts.values()) == len(data.split(b"\n"))
     assert counts == {"message": 2, "duplicate": 2, "blank": 1, "raw": 1, "issue": 3, "pending": 1}
-    assert query(db, "SELECT kind, line FROM ingest_issues ORDER BY line") == [("not_object", 4), ("bad_line", 5), ("bad_line", 9)]
+    assert query(db, "SELECT kind, line FROM ingest_issues ORDER BY line") == [
+        ("not_object", 4),
+        ("bad_line", 5),
+        ("bad_line", 9),
+    ]
 
 
 def test_the_database_is_private_and_one_file(log, db):

@@ -14,8 +14,8 @@ import pytest
 from clm_sessions import render
 from clm_sessions.tools import clm_describe_tool
 from clm_sessions.view import chunk_view
-from tests.support import attacks, gallery
-from tests.support.safety import ATTRIBUTES, TAGS, planted
+from support import attacks, gallery
+from support.safety import ATTRIBUTES, TAGS, planted
 
 pytestmark = pytest.mark.browser
 sync_api = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")

@@ -12,9 +12,9 @@ from clm_sessions import render
 from clm_sessions.model import Image
 from clm_sessions.tools import describe
 from clm_sessions.view import ChunkView, DiffLine, Section, Step, chunk_view
-from tests.support import gallery
-from tests.support.gallery import Builder
-from tests.support.safety import check
+from support import gallery
+from support.gallery import Builder
+from support.safety import check
 
 
 def card(section: Section) -> ChunkView:

@@ -12,8 +12,8 @@ from clm_sessions.model import Image, SessionInfo
 from clm_sessions.render.markdown import markdown_html
 from clm_sessions.tools import clm_describe_tool
 from clm_sessions.view import ChunkView, DiffLine, Section, SectionKind, Step, chunk_view
-from tests.support import attacks, gallery
-from tests.support.safety import check, planted, strings
+from support import attacks, gallery
+from support.safety import check, planted, strings
 
 STRUCTURE = frozenset({"kind", "origin", "role", "status"})
 TOOLS = STRUCTURE | {"name", "tool_use_id", "id", "keys"}

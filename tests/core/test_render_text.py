@@ -16,8 +16,8 @@ from clm_sessions.render.escape import visible
 from clm_sessions.render.markdown import markdown_html
 from clm_sessions.tools import describe
 from clm_sessions.view import DiffLine, Section, SectionKind, chunk_view
-from tests.support import attacks, gallery
-from tests.support.safety import check
+from support import attacks, gallery
+from support.safety import check
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from support.logs import check_search_index, dump, import_logs, query
 
 GENERATOR = Path(__file__).parents[2] / "bench" / "gen_peers.py"
@@ -48,7 +49,11 @@ def figures(db):
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--small",), ("--sessions", "12", "--mb", "4", "--seed", "3"), pytest.param(("--sessions", "100", "--mb", "40", "--seed", "7"), marks=pytest.mark.slow)],
+    [
+        ("--small",),
+        ("--sessions", "12", "--mb", "4", "--seed", "3"),
+        pytest.param(("--sessions", "100", "--mb", "40", "--seed", "7"), marks=pytest.mark.slow),
+    ],
     ids=["small", "seed 3", "seed 7, 40 MB"],
 )
 def test_every_figure_equals_the_truth(arguments, tmp_path):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support import clm_vectors
-from support.clm_vectors import LISTINGS, VECTORS
 
 from clm_sessions.checklog import check
+from support import clm_vectors
+from support.clm_vectors import LISTINGS, VECTORS
 
 pytestmark = pytest.mark.vectors
 

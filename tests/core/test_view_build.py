@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from clm_sessions.model import Command, Image, SessionInfo, Text, Thinking, ToolResult, ToolUse, Unknown
 from clm_sessions.tools import describe
-from clm_sessions.view import ChunkView, ToolView, chunk_view
-from clm_sessions.view import words
-from tests.support import gallery
-from tests.support.gallery import Builder
-from tests.support.safety import strings
+from clm_sessions.view import ChunkView, ToolView, chunk_view, words
+from support import gallery
+from support.gallery import Builder
+from support.safety import strings
 
 
 def kinds(view: ChunkView) -> list[str]:

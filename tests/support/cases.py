@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from html.parser import HTMLParser
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 

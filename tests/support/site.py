@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import datasette as datasette_package
 from datasette.app import Datasette
+
+import datasette as datasette_package
 from support.logs import entry, session_id, write_log
 
 MODERN = hasattr(Datasette, "allowed")
