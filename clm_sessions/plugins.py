@@ -180,7 +180,9 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Registry:
     return build(block=[name.strip() for name in named.split(",")])
 
 
-def build(extra: Iterable[object] = (), *, entry_points: bool = True, block: Iterable[str] = ()) -> Registry:
+def build(
+    extra: Iterable[object] = (), *, builtins: bool = True, entry_points: bool = True, block: Iterable[str] = ()
+) -> Registry:
     """Load built-ins, then installed plugins (entry-point group ``clm``), then ``extra`` objects.
 
     ``extra`` may hold plugin modules or objects with hook implementations, or bare ``LogFormat`` instances.
@@ -189,7 +191,7 @@ def build(extra: Iterable[object] = (), *, entry_points: bool = True, block: Ite
     manager.add_hookspecs(hookspecs)
     registry = Registry(manager=manager)
     blocked = set(block)
-    for name, module in BUILTIN:
+    for name, module in BUILTIN if builtins else ():
         _add(registry, name, module, "built-in", blocked)
     for point in _installed() if entry_points else ():
         _add(registry, point.name, point, _origin(point), blocked)
