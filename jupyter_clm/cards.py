@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 
 from clm_sessions.library import StoredSession
 from clm_sessions.model import ChunkContent, Image, Session, ToolCall
@@ -13,8 +14,12 @@ from clm_sessions.view import ChunkView, Section, ToolView, chunk_view
 from jupyter_clm.find import fold
 
 Describe = Callable[[ToolCall], ToolView | None]
+Agents = Callable[[], Sequence[Session | StoredSession]]
+NESTED = 10
+"""Chunks of a subagent inside the card of its parent at most."""
+DEEPEST = 6
+"""Heading level at which subagents of subagents end."""
 _HEADING = re.compile(r'<(h[1-6])(?: class="([^"]*)")?')
-_TAG = re.compile(r"(<[^>]*>)")
 _SUMMARY = '<details class="clm-summary"'
 _ARTICLE = '<article class="clm-chunk'
 
@@ -36,11 +41,17 @@ class Bounds:
 
 
 class Cards:
-    """Renders cards one after another within bounds. ``prefix`` keeps their ids apart from those of other outputs."""
+    """Renders cards one after another within bounds. ``prefix`` keeps their ids apart from those of other outputs.
 
-    def __init__(self, bounds: Bounds, describe: Describe, prefix: str) -> None:
+    ``agents`` gives the subagents of the session: the first chunks of one stand inside the step that started it.
+    """
+
+    def __init__(
+        self, bounds: Bounds, describe: Describe, prefix: str, *, agents: Agents = tuple, heading: int = 4
+    ) -> None:
         self.used = 0
-        self._bounds, self._describe, self._prefix = bounds, describe, prefix
+        self._bounds, self._describe, self._prefix, self._heading = bounds, describe, prefix, heading
+        self._agents, self._nested = agents, 0
         self._images = bounds.images
 
     def html(self, content: ChunkContent, words: Collection[str] = (), *, selected: bool = False) -> str:
@@ -48,6 +59,7 @@ class Cards:
         view = chunk_view(content, self._describe)
         if words:
             view = _opened(view, words)
+        self._nested = 0
         card = chunk_html(view, options=self._options())
         if words:
             card = mark(card, words)
@@ -60,13 +72,17 @@ class Cards:
         self.used += len(card)
         return card
 
+    @property
+    def _left(self) -> int:
+        return max(0, self._bounds.total - self.used - self._nested)
+
     def _options(self) -> Options:
-        bounds = self._bounds
-        left = max(0, bounds.total - self.used)
+        bounds, left = self._bounds, self._left
         return Options(
             image_src=self._image,
+            subagent_html=self._agent,
             id_prefix=self._prefix,
-            heading=4,
+            heading=self._heading,
             max_prose=bounds.prose,
             max_output=bounds.output,
             max_rows=60,
@@ -74,6 +90,25 @@ class Cards:
             budget=min(bounds.chunk, left),
             floor=400 if left else 160,
         )
+
+    def _agent(self, key: str) -> str | None:
+        agents = {agent.id: (number, agent) for number, agent in enumerate(self._agents())}
+        if key not in agents or self._heading >= DEEPEST:
+            return None
+        number, agent = agents[key]
+        bounds = replace(self._bounds, total=self._left // 3, chunk=self._bounds.chunk // 4, images=self._images)
+        inner = Cards(
+            bounds,
+            self._describe,
+            f"{self._prefix}a{number}-",
+            agents=lambda: agent.subagents,
+            heading=self._heading + 1,
+        )
+        cards = "".join(inner.html(content) for content in agent.contents(0, NESTED))
+        self._nested, self._images = self._nested + inner.used, inner._images
+        left = agent.info.chunks - NESTED
+        where = f"<code>.subagents[{number}].view()</code>"
+        return cards + (f'<p class="clm-more">{left:,} more chunks: {where}</p>' if left > 0 else "")
 
     def _image(self, image: Image) -> str | None:
         if image.size > self._images:
@@ -99,30 +134,15 @@ def outside_contents(html: str) -> str:
 
 
 def mark(html: str, words: Collection[str]) -> str:
-    """Rendered HTML with the words set in ``<mark>``, between tags only.
+    """Rendered HTML with the words set in ``<mark>``, never inside a tag or a character reference.
 
     What is put in has no quotation mark: even where an attribute holds a ``>`` it cannot end that attribute.
     """
-    longest = sorted((re.escape(escaped) for word in words if (escaped := _escaped(word))), key=len, reverse=True)
+    longest = sorted((re.escape(escape(word)) for word in words if word), key=len, reverse=True)
     if not longest:
         return html
-    pattern = re.compile("|".join(longest), re.IGNORECASE)
-    pieces = _TAG.split(html)
-    pieces[::2] = [pattern.sub(r"<mark class=clm-hit>\g<0></mark>", text) for text in pieces[::2]]
-    return "".join(pieces)
-
-
-def _escaped(word: str) -> str:
-    """A word as it stands in HTML text; empty if it is short and could hit the inside of a character reference."""
-    escaped = (
-        word.replace("&", "&amp;")
-        .replace("<", "&lt;")
-        .replace(">", "&gt;")
-        .replace('"', "&quot;")
-        .replace("'", "&#x27;")
-    )
-    inside = any(escaped in reference for reference in ("&amp;", "&lt;", "&gt;", "&quot;", "&#x27;"))
-    return "" if inside and escaped == word else escaped
+    pattern = re.compile(f"(?P<hit>{'|'.join(longest)})|&[#\\w]+;|<[^>]*>", re.IGNORECASE)
+    return pattern.sub(lambda m: f"<mark class=clm-hit>{m[0]}</mark>" if m["hit"] else m[0], html)
 
 
 def _opened(view: ChunkView, words: Collection[str]) -> ChunkView:

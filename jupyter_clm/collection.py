@@ -100,19 +100,17 @@ class SessionList(Sequence[NotebookSession]):
 
 
 _COLUMNS = (
-    ("#", "clm-num"), ("Session", "clm-strong"), ("Agent", "clm-short"), ("Project", "clm-short"),
-    ("Started, UTC", "clm-short"), ("Time", "clm-num"), ("Prompts", "clm-num"), ("Tool calls", "clm-num"),
+    ("#", "clm-num"), ("Session", "clm-wide"), ("Started, UTC", "clm-short"), ("Time", "clm-num"), ("Prompts", "clm-num"), ("Tool calls", "clm-num"),
     ("Failed", "clm-num clm-is-error"), ("Tokens out", "clm-num"), ("Id", "clm-short"),
 )  # fmt: skip
 
 
 def _row(number: int, session: NotebookSession, short: str) -> str:
     info = session.info
+    about = (session.label or info.format, one_line(info.project_name or "", 40))
     cells = (
         str(number),
-        esc(one_line(info.title or info.native_id, 80)),
-        esc(session.label or info.format),
-        esc(one_line(info.project_name or "", 40)),
+        f"<strong>{esc(one_line(info.title or info.native_id, 80))}</strong><br>{esc(' · '.join(filter(None, about)))}",
         moment(info.started_at, timezone.utc) if info.started_at is not None else "",
         duration(info.duration_ms) if info.duration_ms is not None else "",
         f"{info.prompts:,}",

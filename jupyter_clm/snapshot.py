@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from functools import cache
 from importlib import resources
@@ -10,7 +9,8 @@ from importlib import resources
 from clm_sessions.library import StoredSession
 from clm_sessions.model import Session, SessionInfo
 from clm_sessions.render import Options, css, session_header_html
-from clm_sessions.view.words import plural
+from clm_sessions.render.escape import esc
+from clm_sessions.view.words import one_line, plural
 from jupyter_clm.cards import Bounds, Cards, Describe, outside_contents
 
 LIMIT = 100_000
@@ -67,13 +67,13 @@ def snapshot_html(
 
 def line(info: SessionInfo) -> str:
     """A session in one line of plain text."""
-    title = " ".join((info.title or info.native_id).split())[:120]
+    title = one_line(info.title or info.native_id, 120)
     when = f", {info.project_name}" if info.project_name else ""
     return f"{title} ({info.format}{when}, {plural(info.chunks, 'chunk')}, {plural(info.tool_calls, 'tool call')})"
 
 
 def _name(info: SessionInfo) -> str:
-    return html.escape(f"Session: {' '.join((info.title or info.native_id).split())[:120]}")
+    return esc(f"Session: {one_line(info.title or info.native_id, 120)}")
 
 
 def _more(shown: int, chunks: int) -> str:

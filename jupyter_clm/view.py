@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from html import escape
 from typing import Any
 
 import ipywidgets as w  # type: ignore[import-untyped]
@@ -13,6 +12,7 @@ import traitlets as t
 
 from clm_sessions.model import CHUNK_KINDS, ChunkContent
 from clm_sessions.render import Options, session_header_html
+from clm_sessions.render.escape import esc
 from clm_sessions.view.words import one_line
 from jupyter_clm import cards
 from jupyter_clm.controls import Controls
@@ -92,8 +92,13 @@ class SessionView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
 
     # -- traits -----------------------------------------------------------------------------------------------------
 
+    @t.validate("query")
+    def _valid_query(self, proposal: Any) -> str:  # noqa: ANN401 - a traitlets Bunch
+        query: str = proposal["value"]
+        return query.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be sent to the page
+
     @t.validate("kinds")
-    def _valid_kinds(self, proposal: Any) -> tuple[str, ...]:  # noqa: ANN401 - a traitlets Bunch
+    def _valid_kinds(self, proposal: Any) -> tuple[str, ...]:  # noqa: ANN401
         wrong = [kind for kind in proposal["value"] if kind not in CHUNK_KINDS]
         if wrong:
             raise t.TraitError(f"no kind {wrong[0]!r}; there are: {', '.join(CHUNK_KINDS)}")
@@ -183,7 +188,8 @@ class SessionView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
         return f"{len(self._hits):,}{of} {noun} · page {self.page:,} of {self.pages:,}"
 
     def _body(self, seqs: Sequence[int]) -> str:
-        renderer = cards.Cards(_BOUNDS, registry().describe, f"clm-{self._token}-live-")
+        prefix = f"clm-{self._token}-live-"
+        renderer = cards.Cards(_BOUNDS, registry().describe, prefix, agents=lambda: self.session.core.subagents)
         looked_for = words(self.query)
         inner = "".join(
             renderer.html(content, looked_for, selected=content.chunk.seq == self.selected)
@@ -200,7 +206,7 @@ class SessionView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
         if not self._chunks:
             return "This session has no chunks."
         return (
-            f"No chunk of these kinds holds {escape(one_line(self.query, 80))}."
+            f"No chunk of these kinds holds {esc(one_line(self.query, 80))}."
             if self.query.strip()
             else "No chunk of these kinds."
         )

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from support.logs import import_logs
 
 import jupyter_clm as jc
+from support.logs import import_logs
 
 LOGS = Path(__file__).parents[2] / "demo/logs"
 LONG = "b3fefa1a"

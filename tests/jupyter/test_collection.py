@@ -3,12 +3,12 @@
 import threading
 
 import pytest
-from support.safety import check
 from test_session import cards_of, plain
 
 import jupyter_clm as jc
 from clm_sessions.errors import DatabaseError, NoSessionError
 from jupyter_clm.collection import _prefixes
+from support.safety import check
 
 
 def test_sessions_are_taken_by_position_by_id_by_its_beginning_and_in_slices(sessions):

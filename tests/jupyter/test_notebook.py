@@ -83,7 +83,7 @@ def test_data_frames_and_the_database_show_tables(run):
 
 
 EXPORTERS = {
-    "plain": lambda: HTMLExporter(),
+    "plain": HTMLExporter,
     "sanitized": lambda: HTMLExporter(sanitize_html=True),
     "tags stripped": lambda: HTMLExporter(preprocessors=[SanitizeHTML(strip=True, enabled=True)]),
 }

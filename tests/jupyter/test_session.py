@@ -4,12 +4,12 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from support.logs import entry, turn, write_log
-from support.safety import check
 
 import jupyter_clm as jc
 from clm_sessions.errors import NoSessionError, NotALogError, UsageError
 from jupyter_clm.snapshot import LIMIT, style
+from support.logs import entry, turn, write_log
+from support.safety import check
 
 
 class Text(HTMLParser):

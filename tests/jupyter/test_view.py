@@ -6,11 +6,11 @@ import re
 import ipywidgets
 import pytest
 import traitlets
-from support.logs import entry, text, turn, write_log
 
 import jupyter_clm as jc
 from clm_sessions.model import Session, SessionInfo
 from jupyter_clm.view import SessionView
+from support.logs import entry, text, turn, write_log
 
 
 @pytest.fixture
