@@ -155,7 +155,7 @@ def _touched(work: _Import, bundle: Files) -> bool:
 
 def _import(work: _Import, bundle: Files, key: str) -> None:
     before = work.progress.done
-    for log in bundle.logs():
+    for log in (*bundle.logs(), *bundle.side):
         known = work.sources.get(log.found.path)
         if known is not None and known["state"] == "unrecognised":
             ledger.forget(work.db, known["id"])

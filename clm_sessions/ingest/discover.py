@@ -133,30 +133,43 @@ def _recognise(
     found: Found, registry: Registry, known: Mapping[str, Known], only: str | None, out: Discovery
 ) -> LogFile | None:
     before = known.get(found.path)
-    if before is not None and before.stat == found.stat and before.session and before.format in registry.formats:
-        return _log(found, registry.formats[before.format], before, before.session)
+    same = None
+    if before is not None and before.session and before.format in registry.formats:
+        same = _log(found, registry.formats[before.format], before, before.session)
+        if before.stat == found.stat:
+            return same
     problems: list[Issue] = []
-    located = registry.locate(PurePath(found.path), only=only, problems=problems)
-    if not located and problems:
-        _note_unrecognised(found, problems, out)
-    if not located:
-        return None
-    for name, place in sorted(located.items()):
-        if place.role == "side":
-            if place.session is None:
-                return None
-            return _log(found, registry.formats[name], place, place.session)
-    out.paths.add(found.path)
     try:
-        heads = _heads(found.path, located, registry, problems)
+        log = _claimed(found, registry, only, problems, out)
     except OSError as error:
         out.issues.append((found.path, Issue(kind="unreadable", reason=f"cannot read: {error.strerror or error}")))
         return None
-    won = registry.recognise(located, heads, only=only, problems=problems)
-    if won is None or won.session is None:
-        _note_unrecognised(found, problems, out)
+    if log is None and problems:
+        log = same  # its own plugin may be the one that cannot tell
+        out.paths.add(found.path)
+    if log is None and found.path in out.paths:
+        out.unrecognised.append(found)
+        if problems:
+            out.problems[found.path] = problems[0]
+    else:
+        out.issues += [(found.path, problem) for problem in problems]
+    return log
+
+
+def _claimed(
+    found: Found, registry: Registry, only: str | None, problems: list[Issue], out: Discovery
+) -> LogFile | None:
+    """The file as the format that wins it takes it; None: nobody does. Those looked into are noted in ``out.paths``."""
+    located = registry.locate(PurePath(found.path), only=only, problems=problems)
+    for name, place in sorted(located.items()):
+        if place.role == "side":
+            return _log(found, registry.formats[name], place, place.session) if place.session is not None else None
+    if not located:
         return None
-    out.issues += [(found.path, problem) for problem in problems]
+    out.paths.add(found.path)
+    won = registry.recognise(located, _heads(found.path, located, registry, problems), only=only, problems=problems)
+    if won is None or won.session is None:
+        return None
     if won.tied:
         names = ", ".join((won.format.name, *won.tied))
         out.issues.append(
@@ -167,13 +180,6 @@ def _recognise(
 
 def _log(found: Found, fmt: LogFormat, place: Known | Located, session: str) -> LogFile:
     return LogFile(found=found, format=fmt, role=place.role, session=session, agent=place.agent, folder=place.folder)
-
-
-def _note_unrecognised(found: Found, problems: list[Issue], out: Discovery) -> None:
-    out.paths.add(found.path)
-    out.unrecognised.append(found)
-    if problems:
-        out.problems[found.path] = problems[0]
 
 
 def _heads(path: str, names: Iterable[str], registry: Registry, problems: list[Issue]) -> dict[str, Head]:

@@ -33,6 +33,7 @@ ROOMS = {
     "checklog": {*VALUES, "frames", "formats"},
     "ingest": {*VALUES, "formats", "frames", "plugins", "sources", "read", "derive", "store"},
     "library": {*VALUES, "formats", "plugins", "ingest", "derive", "store"},
+    "testing": {*VALUES, "formats", "frames", "sources", "read", "derive", "plugins", "ingest", "library", "store"},
     "cli": None,
     "__main__": {"cli"},
     "__init__": {"errors", "hookspecs", "library", "model"},
