@@ -57,7 +57,8 @@ def check_format(
     """
     folder = Path(folder)
     random = Random(seed)  # noqa: S311 - repeatable, not secret
-    found = find(fmt, folder)
+    with _never_raises("finding its logs by locate, decode and sniff"):
+        found = find(fmt, folder)
     logs = [log for log in found if log.session is not None]
     _that(bool(logs), f"no log below {folder} is recognised by {fmt.name}: locate or sniff refuse all of them")
     streams = [_check_log(fmt, folder, log) for log in logs]

@@ -54,7 +54,7 @@ class Tiny(LogFormat):
 
     def side(self, located, name, data):
         self.boom("side", located.session)
-        return [Fact(name="note", value=data.decode())]
+        return [Fact(name="note", value=data.decode(errors="replace"))]
 
 
 class TinyDialect(Dialect):
