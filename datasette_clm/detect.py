@@ -28,7 +28,7 @@ class Seen:
 class State:
     """What the plugin remembers about one Datasette: its tool describers, and the databases it has looked at."""
 
-    registry: Registry = field(default_factory=plugins.build)
+    registry: Registry = field(default_factory=plugins.from_environment)
     seen: dict[str, Seen] = field(default_factory=dict)
 
 

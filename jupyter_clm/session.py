@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @cache
 def registry() -> plugins.Registry:
     """The plugins of this kernel, loaded once."""
-    return plugins.build()
+    return plugins.from_environment()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
