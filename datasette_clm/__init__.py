@@ -8,37 +8,23 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from datasette_clm import cells, defaults, detect, links, routes, shadow
+from datasette_clm import cells, defaults, detect, incoming, links, routes, shadow
 from datasette_clm._compat import Datasette, Request, hookimpl
 from datasette_clm.urls import SCRIPT, STYLE, Urls
 
 _PAGES = {"clm_session.html", "clm_chunk.html", "clm_search.html"}
-_Asgi = Callable[..., Awaitable[None]]
-
-
-async def _refresh(datasette: Datasette) -> None:
-    await detect.refresh(datasette, lambda name: defaults.configure(datasette, name))
 
 
 @hookimpl
 def startup(datasette: Datasette) -> Callable[[], Awaitable[None]]:
     """Find our databases."""
-    return lambda: _refresh(datasette)
+    return lambda: incoming.refresh(datasette)
 
 
 @hookimpl
-def asgi_wrapper(datasette: Datasette) -> Callable[[_Asgi], _Asgi]:
-    """Look again before each request: databases may be attached, or filled, after the start."""
-
-    def wrap(app: _Asgi) -> _Asgi:
-        async def wrapped(scope: Mapping[str, Any], receive: object, send: object) -> None:
-            if scope["type"] == "http":
-                await _refresh(datasette)
-            await app(scope, receive, send)
-
-        return wrapped
-
-    return wrap
+def asgi_wrapper(datasette: Datasette) -> Callable[[incoming.Asgi], incoming.Asgi]:
+    """Prepare each request."""
+    return lambda app: incoming.wrap(datasette, app)
 
 
 @hookimpl
@@ -58,7 +44,7 @@ def render_cell(row: Any, value: Any, column: str, table: str | None, database: 
     """Cells that lead to the transcript."""
     if table is None or not detect.is_ours(datasette, database):
         return None
-    return cells.cell(row, value, column, table, Urls(datasette, database))
+    return cells.cell(row, value, column, table, Urls(datasette, database), whole=incoming.on_row_page())
 
 
 @hookimpl
@@ -77,11 +63,9 @@ def extra_css_urls(template: str, database: str | None, datasette: Datasette) ->
 
 
 @hookimpl
-def extra_js_urls(template: str, datasette: Datasette) -> list[dict[str, Any]]:
+def extra_js_urls(template: str) -> list[dict[str, Any]]:
     """The script, on our pages."""
-    if template not in _PAGES:
-        return []
-    return [{"url": str(datasette.urls.static_plugins("clm_sessions", SCRIPT)), "module": True}]
+    return [{"url": SCRIPT, "module": True}] if template in _PAGES else []
 
 
 @hookimpl

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from datasette.utils import add_cors_headers, tilde_decode, tilde_encode  # type: ignore[import-untyped]
+
 import datasette as _datasette  # type: ignore[import-untyped]
 from datasette import Forbidden, NotFound, Response
-from datasette.utils import add_cors_headers, tilde_decode, tilde_encode  # type: ignore[import-untyped]
 
 __all__ = [
     "Database",

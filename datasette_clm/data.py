@@ -31,7 +31,7 @@ def session_json(loaded: Loaded, urls: Urls) -> dict[str, Any]:
         "html": urls.session(sid, query=ask.query(page=loaded.page.number)),
         "chunks": [
             {
-                **chunk_json(view, urls, sid),
+                **chunk_json(view, urls, sid, images="attachments" in loaded.tables),
                 "inherited": loaded.copied(view.seq),
                 "hidden_steps": loaded.hidden.get(view.seq, 0),
             }
@@ -70,8 +70,14 @@ def info_json(info: SessionInfo, urls: Urls) -> dict[str, Any]:
     }
 
 
-def chunk_json(view: ChunkView, urls: Urls, sid: str, limit: int | None = TEXT_LIMIT) -> dict[str, Any]:
-    """A card as data. ``limit``: characters of each text, None for all of it."""
+def chunk_json(
+    view: ChunkView, urls: Urls, sid: str, *, images: bool, limit: int | None = TEXT_LIMIT
+) -> dict[str, Any]:
+    """A card as data. ``images``: they may be seen. ``limit``: characters of each text, None for all of it."""
+
+    def sections(found: Sequence[Section]) -> list[dict[str, Any]]:
+        return [_section(section, urls, images, limit) for section in found]
+
     return {
         "seq": view.seq,
         "number": view.number,
@@ -84,14 +90,14 @@ def chunk_json(view: ChunkView, urls: Urls, sid: str, limit: int | None = TEXT_L
         "duration_ms": view.duration_ms,
         "output_tokens": view.output_tokens,
         "badges": list(view.badges),
-        "sections": [_section(s, urls, limit) for s in view.sections],
-        "steps": [_step(step, urls, limit) for step in view.steps],
+        "sections": sections(view.sections),
+        "steps": [{**_step(step, urls), "sections": sections(step.sections)} for step in view.steps],
         "url": urls.at(sid, view.seq),
         "whole_url": urls.chunk(sid, view.seq, ".json"),
     }
 
 
-def _step(step: Step, urls: Urls, limit: int | None) -> dict[str, Any]:
+def _step(step: Step, urls: Urls) -> dict[str, Any]:
     return {
         "kind": step.kind,
         "title": step.title,
@@ -103,11 +109,10 @@ def _step(step: Step, urls: Urls, limit: int | None) -> dict[str, Any]:
         "message": step.message,
         "subagent": step.subagent,
         "subagent_url": urls.session(step.subagent, ".json") if step.subagent else None,
-        "sections": [_section(s, urls, limit) for s in step.sections],
     }
 
 
-def _section(section: Section, urls: Urls, limit: int | None) -> dict[str, Any]:
+def _section(section: Section, urls: Urls, images: bool, limit: int | None) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": section.kind}
     if section.title:
         found["title"] = section.title
@@ -119,9 +124,8 @@ def _section(section: Section, urls: Urls, limit: int | None) -> dict[str, Any]:
         found |= {"header": list(section.header), "rows": [list(row) for row in section.rows]}
     if section.image is not None:
         image = section.image
-        found["image"] = {
-            "media_type": image.media_type, "bytes": image.size, "sha256": image.sha256, "url": urls.image(image.sha256),
-        }  # fmt: skip
+        found["image"] = {"media_type": image.media_type, "bytes": image.size, "sha256": image.sha256}
+        found["image"] |= {"url": urls.image(image.sha256)} if images else {}
     if section.text:
         cut = limit is not None and len(section.text) > limit
         found["text"] = section.text[:limit] if cut else section.text

@@ -113,12 +113,13 @@ async def _cards(visit: Visit) -> Response:
 async def _chunk(visit: Visit) -> Response:
     found = await _one(visit)
     info, content, view = found
+    raw_too = set(raw.NEEDS) <= visit.access.tables
     if visit.format == ".json":
-        body = {"ok": True, "session": info.id, **data.chunk_json(view, visit.urls, info.id, None)}
-        return _json(visit, {**body, "raw_urls": [visit.urls.raw(info.id, m) for m in content.messages]})
+        body = data.chunk_json(view, visit.urls, info.id, images="attachments" in visit.access.tables, limit=None)
+        raws = [visit.urls.raw(info.id, seq) for seq in content.messages] if raw_too else []
+        return _json(visit, {"ok": True, "session": info.id, **body, "raw_urls": raws})
     if visit.format == ".md":
         return _markdown(visit, markdown.session_md(info, [view], f"chunk {view.number} of {info.chunks:,}", None))
-    raw_too = set(raw.NEEDS) <= visit.access.tables
     return await _page(
         visit, "clm_chunk.html", html.chunk_page(info, content, view, visit.urls, visit.access.tables, raw_too=raw_too)
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from support.logs import import_logs, session_id, turn, write_log
 from support.site import LINE, full_log
 

@@ -1,0 +1,77 @@
+"""What we do with a request before Datasette sees it: look for new databases, mend a search, remember the page."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from datasette_clm import defaults, detect
+from datasette_clm._compat import Datasette, tilde_decode
+
+Asgi = Callable[..., Awaitable[None]]
+Scope = Mapping[str, Any]
+_parts: ContextVar[tuple[str, ...]] = ContextVar("clm_sessions_parts", default=())
+
+
+def on_row_page() -> bool:
+    """Whether the page being made is that of one row: ``/database/table/key``. On 0.65 cells are not told."""
+    return len(_parts.get()) == 3
+
+
+async def refresh(datasette: Datasette) -> None:
+    """Find databases of ours that are new, and give them their defaults."""
+    await detect.refresh(datasette, lambda name: defaults.configure(datasette, name))
+
+
+def wrap(datasette: Datasette, app: Asgi) -> Asgi:
+    """The application, with each request prepared for it."""
+
+    async def wrapped(scope: Scope, receive: object, send: object) -> None:
+        if scope["type"] == "http":
+            await refresh(datasette)
+            parts = _split(scope["path"], str(datasette.setting("base_url")))
+            _parts.set(parts)
+            if (
+                b"_search" in scope["query_string"]
+                and parts
+                and detect.is_ours(datasette, _database(datasette, parts[0]))
+            ):
+                scope = {**scope, "query_string": mended(scope["query_string"])}
+        await app(scope, receive, send)
+
+    return wrapped
+
+
+def mended(query: bytes) -> bytes:
+    """A query string in which no table search is one that SQLite cannot parse.
+
+    Datasette quotes what people type, but a search of quotes alone, or with a NUL in it, still ends as an error page.
+    """
+    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, encoding="utf-8", errors="surrogateescape")
+    if ("_searchmode", "raw") in pairs:
+        return query
+    kept = [(key, _searchable(value)) if _is_search(key) else (key, value) for key, value in pairs]
+    return urlencode([pair for pair in kept if pair[1] or not _is_search(pair[0])], errors="surrogateescape").encode()
+
+
+def _is_search(key: str) -> bool:
+    return key == "_search" or key.startswith("_search_")
+
+
+def _searchable(text: str) -> str:
+    return text.replace("\0", " ") if any(c.isalnum() for c in text) else ""
+
+
+def _split(path: str, base_url: str) -> tuple[str, ...]:
+    if base_url != "/" and path.startswith(base_url):
+        path = path[len(base_url) - 1 :]
+    return tuple(part for part in path.split("/") if part)
+
+
+def _database(datasette: Datasette, route: str) -> str | None:
+    try:
+        return str(datasette.get_database(route=tilde_decode(route.partition(".")[0])).name)
+    except KeyError:
+        return None
