@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -52,6 +53,7 @@ class SessionView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
         self._chunks = len(self._finder.kinds)
         self._hits: Sequence[int] = range(self._chunks)
         self._busy = True
+        self._lock = threading.RLock()  # JupyterLab answers controls on another thread than the one that runs cells
         self._controls = Controls([k for k in CHUNK_KINDS if k in self._finder.kinds], self._chunks, self._head())
         super().__init__(self._controls.rows)
         for name in ("clm-root", "clm-view", f"clm-live-{self._token}"):
@@ -156,15 +158,16 @@ class SessionView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
     @contextmanager
     def _drawn_once(self) -> Iterator[None]:
         """Draw when all changes inside have been made; changes that the drawing makes to controls are not changes."""
-        if self._busy:
-            yield
-            return
-        self._busy = True
-        try:
-            yield
-            self._draw()
-        finally:
-            self._busy = False
+        with self._lock:
+            if self._busy:
+                yield
+                return
+            self._busy = True
+            try:
+                yield
+                self._draw()
+            finally:
+                self._busy = False
 
     def _draw(self) -> None:
         start = (self.page - 1) * self.page_size
@@ -223,9 +226,15 @@ class SessionView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
         for box in controls.boxes.values():
             box.observe(self._by_hand(lambda _value: self._choose_kinds()), "value")
 
-    def _by_hand(self, act: Any) -> Any:  # noqa: ANN401 - callables of traitlets
+    def _by_hand(self, act: Callable[[Any], None]) -> Callable[[Any], None]:
         """An observer that acts on what a person did, not on what drawing set."""
-        return lambda change: None if self._busy else act(change["new"])
+
+        def answer(change: Any) -> None:  # noqa: ANN401 - a traitlets Bunch
+            with self._lock:
+                if not self._busy:
+                    act(change["new"])
+
+        return answer
 
     def _choose_kinds(self) -> None:
         boxes = self._controls.boxes

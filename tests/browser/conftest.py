@@ -7,6 +7,7 @@ import pytest
 def chromium():
     """A running Chromium."""
     from playwright.sync_api import sync_playwright
+
     from support.lab import CHROMIUM
 
     with sync_playwright() as playwright:

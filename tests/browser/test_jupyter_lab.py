@@ -3,16 +3,17 @@
 import json
 import re
 import time
-from pathlib import Path
 
 import nbformat
 import pytest
 from playwright.sync_api import expect
+
 from support.lab import DARK, LIGHT, Notebook
 from support.logs import import_logs
+from support.notebooks import LOGS
 
 pytestmark = pytest.mark.browser
-LOGS = Path(__file__).parents[2] / "demo/logs"
+
 LOAD = f"import jupyter_clm as jc\nsessions = jc.load_all({str(LOGS)!r})"
 VIEW = "view = sessions['b3fefa1a'].view()\nview"
 STALE = "Error displaying widget"
@@ -37,7 +38,7 @@ def notebook(chromium, lab, request):
 
 
 def numbers(book):
-    links = book.page.locator(".clm-view .clm-pane .clm-permalink").all_inner_texts()
+    links = book.page.locator(".clm-view .clm-pane > .clm-chunk > .clm-head .clm-permalink").all_text_contents()
     return [int(link.removeprefix("#")) for link in links]
 
 

@@ -1,13 +1,11 @@
 """The demo logs, read once, and a database made of them by the real importer."""
 
-from pathlib import Path
-
 import pytest
 
 import jupyter_clm as jc
 from support.logs import import_logs
+from support.notebooks import LOGS
 
-LOGS = Path(__file__).parents[2] / "demo/logs"
 LONG = "b3fefa1a"
 
 

@@ -107,6 +107,15 @@ def stop(lab: Lab) -> None:
         lab.process.wait()
 
 
+CELLS = "window.jupyterapp.shell.currentWidget.content.widgets.filter(c => c.model.type === 'code')"
+STATES = """
+function ran(cell) { return cell.model.executionCount && (cell.model.executionState ?? 'idle') === 'idle' }
+function failed(cell) {
+  return cell.model.sharedModel.getOutputs().filter(o => o.output_type === 'error').map(o => o.traceback.join('\\n'))[0]
+}
+"""
+
+
 class Notebook:
     """A notebook open in JupyterLab. ``strangers``: requests that left the server; ``errors``: uncaught page errors."""
 
@@ -153,13 +162,13 @@ class Notebook:
         self.page.wait_for_function(f"() => document.body.dataset.jpThemeName === {json.dumps(name)}")
 
     def run(self) -> None:
-        """Run all cells and wait for the last one."""
+        """Run all cells and wait for the last one; a cell that fails is an AssertionError with its traceback."""
         self.command("notebook:run-all-cells")
         self.page.wait_for_function(
-            "() => window.jupyterapp.shell.currentWidget.content.widgets"
-            ".every(c => c.model.type !== 'code' || (c.model.executionState ?? 'idle') === 'idle' && c.model.executionCount)",
-            timeout=120_000,
+            f"() => {{ const c = {CELLS}; return c.some(failed) || c.every(ran); {STATES} }}", timeout=120_000
         )
+        failure = self.page.evaluate(f"() => {{ const c = {CELLS}; return c.map(failed).find(e => e); {STATES} }}")
+        assert not failure, failure
         self.idle()
 
     def save(self) -> None:

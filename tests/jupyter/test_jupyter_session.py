@@ -1,7 +1,6 @@
 """What a session shows as the last line of a cell."""
 
 import re
-from html.parser import HTMLParser
 
 import pytest
 
@@ -9,41 +8,8 @@ import jupyter_clm as jc
 from clm_sessions.errors import NoSessionError, NotALogError, UsageError
 from jupyter_clm.snapshot import LIMIT, style
 from support.logs import entry, turn, write_log
+from support.notebooks import cards_of, plain
 from support.safety import check
-
-
-class Text(HTMLParser):
-    """The text of HTML as a browser without style sheets shows it."""
-
-    def __init__(self):
-        super().__init__()
-        self.words, self.hidden = [], False
-
-    def handle_starttag(self, tag, attrs):
-        self.hidden = tag == "style"
-
-    def handle_endtag(self, tag):
-        self.hidden = self.hidden and tag != "style"
-
-    def handle_data(self, data):
-        if not self.hidden:
-            self.words.append(data)
-
-
-def plain(html):
-    parser = Text()
-    parser.feed(html)
-    return " ".join(" ".join(parser.words).split())
-
-
-def cards_of(html):
-    """The HTML without the style and the two wrappers that only the notebook has."""
-    html = re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL)
-    return (
-        re.sub(r' (role="[a-z]+"|aria-live="polite")', "", html)
-        .replace(" jp-toc-ignore", "")
-        .replace("jp-toc-ignore", "clm-x")
-    )
 
 
 def test_every_session_shows_itself_within_the_limit(sessions):

@@ -1,15 +1,15 @@
 """The cards of a page: bounded, marked, with their subagents, and nothing from a log ever live."""
 
-import json
 import re
 
 import pytest
-from test_session import cards_of
 
 import jupyter_clm as jc
 from jupyter_clm.cards import mark
 from support import attacks
-from support.logs import entry, session_id, write_log
+from support.hostile import write_hostile
+from support.logs import session_id
+from support.notebooks import cards_of
 from support.safety import check
 
 QUERIES = [
@@ -37,31 +37,17 @@ def body(view):
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory):
-    """A session with every attack in every field a log can fill."""
-    seq = iter(range(10_000))
-    entries = [{"type": "custom-title", "customTitle": attacks.MARKUP[0], "sessionId": session_id()}]
-    for text in attacks.ALL:
-        where = {"cwd": text, "gitBranch": text, "version": text}
-        call = {"type": "tool_use", "id": text, "name": text, "input": {text: [{text: text}]}}
-        answer = {
-            "type": "tool_result",
-            "tool_use_id": text,
-            "content": [{"type": "text", "text": text}, {"type": text}],
-        }
-        entries += [
-            entry("user", next(seq), text, **where),
-            entry(
-                "assistant",
-                next(seq),
-                [{"type": "thinking", "thinking": text}, {"type": "text", "text": text}, call],
-                model=text,
-                **where,
-            ),
-            entry("user", next(seq), [answer], toolUseResult={"stdout": text, "stderr": text}, **where),
-        ]
+def hostiles(tmp_path_factory):
+    """A session for each attack, the attack in every field, and one with all attacks."""
     folder = tmp_path_factory.mktemp("hostile")
-    return jc.load(write_log(folder / f"{session_id()}.jsonl", [json.dumps(e).encode() for e in entries]))
+    write_hostile(folder)
+    return jc.load_all(folder)
+
+
+@pytest.fixture(scope="module")
+def hostile(hostiles):
+    """The session with all attacks."""
+    return hostiles[session_id(0xFFF)]
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -82,9 +68,17 @@ def test_a_search_for_an_attack_shows_the_attack(hostile, text):
     view.close()
 
 
-def test_a_hostile_session_is_harmless_as_snapshot_and_in_a_list(hostile):
-    for html in (hostile.snapshot(), jc.SessionList([hostile])._html()):
-        assert check(cards_of(html))[0] == []
+def test_hostile_sessions_are_harmless_as_snapshot_in_a_list_and_with_their_subagents(hostiles):
+    nested = 0
+    for start in range(0, len(hostiles), 20):
+        assert check(cards_of(hostiles[start : start + 20]._html()))[0] == []
+    for session in hostiles:
+        view = session.view(page_size=50)
+        nested += body(view).count('class="clm-nest"')
+        for html in (session.snapshot(), view._controls.head.value + body(view)):
+            assert check(cards_of(html))[0] == []
+        view.close()
+    assert nested > 100
 
 
 @pytest.mark.parametrize(("html", "words", "marked"), [

@@ -3,11 +3,11 @@
 import threading
 
 import pytest
-from test_session import cards_of, plain
 
 import jupyter_clm as jc
 from clm_sessions.errors import DatabaseError, NoSessionError
 from jupyter_clm.collection import _prefixes
+from support.notebooks import cards_of, plain
 from support.safety import check
 
 

@@ -3,12 +3,10 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from conftest import LOGS
 
-import jupyter_clm
+from support.notebooks import LOGS, environment
 
 CODE = """
 import sys
@@ -49,7 +47,8 @@ def test_the_view_works_on_ipywidgets_7_7(tmp_path):
     got = subprocess.run(pip, check=False, capture_output=True, text=True)
     if got.returncode:
         pytest.skip(f"ipywidgets 7.7.1 could not be installed: {got.stderr.strip()[-200:]}")
-    env = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(jupyter_clm.__file__).parents[1]}"}
+    env = environment()
+    env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), env["PYTHONPATH"]])
     done = subprocess.run([sys.executable, "-c", CODE, str(LOGS)], check=False, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     shown, freed = done.stdout.splitlines()

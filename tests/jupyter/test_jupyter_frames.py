@@ -9,6 +9,7 @@ import pytest
 
 from clm_sessions.errors import UsageError
 from jupyter_clm.frames import TABLES, columns, kind
+from support.notebooks import LOGS, environment
 
 INTERNAL = {"layout", "result_layout", "input_is_text", "source_state"}
 DTYPES = {"integer": "Int64", "flag": "boolean", "text": "string", "category": "category", "json": "object"}
@@ -125,8 +126,6 @@ def test_without_ipywidgets_all_but_the_view_works_and_its_error_names_the_extra
 
 
 def run(code):
-    from conftest import LOGS
-
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code, str(LOGS)],
         check=True,
@@ -135,12 +134,3 @@ def run(code):
         env=environment(),
     )
     return done.stdout
-
-
-def environment():
-    import os
-    from pathlib import Path
-
-    import jupyter_clm
-
-    return {**os.environ, "PYTHONPATH": str(Path(jupyter_clm.__file__).parents[1])}

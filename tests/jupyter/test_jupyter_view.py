@@ -2,6 +2,7 @@
 
 import gc
 import re
+import threading
 
 import ipywidgets
 import pytest
@@ -235,3 +236,17 @@ def test_the_text_form_is_short(view):
     assert repr(view) == (
         "<SessionView of The watering schedule and 39 crops (claude-code, garden-planner, 147 chunks, 129 tool calls), page 1 of 15>"
     )
+
+
+def test_what_a_person_does_while_a_cell_changes_the_view_is_not_lost(view):
+    def type_and_turn():
+        for word in ("bed", "kale", "crops", "kale"):
+            view._controls.search.value = word
+
+    hand = threading.Thread(target=type_and_turn)
+    hand.start()
+    for page in range(1, 15):
+        view.page = page
+    hand.join()
+    assert view.query == "kale"
+    assert numbers(view) == [n + 1 for n in view.hits]

@@ -8,9 +8,9 @@ import pytest
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from nbconvert.preprocessors.sanitize import SanitizeHTML
-from test_session import plain
 
 import jupyter_clm
+from support.notebooks import plain
 
 DEMO = Path(__file__).parents[2] / "demo"
 WIDGET = "application/vnd.jupyter.widget-view+json"
