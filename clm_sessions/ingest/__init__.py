@@ -115,7 +115,7 @@ def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | N
     _note_unrecognised(work, found)
     _note_gone(work, roots, found)
     _commit(work)
-    work.report.notices = found.issues
+    work.report.notices += [*found.issues, *found.problems.items()]
 
 
 def _known(sources: dict[str, ledger.Source]) -> dict[str, Known]:
@@ -180,6 +180,7 @@ def _commit(work: _Import) -> None:
     work.writer.commit()
     for outcome in work.pending:
         work.report.sources.update(Counter(outcome.sources.values()))
+        work.report.notices += outcome.notices
         work.report.sessions["new" if outcome.new else "changed" if outcome.changed else "unchanged"] += 1
     work.report.bytes += work.open_bytes
     work.pending = []

@@ -29,12 +29,16 @@ SideFacts = list[tuple[str, Fact]]
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What importing a bundle did. ``sources``: what happened to each (new, changed, unchanged, unreadable)."""
+    """What importing a bundle did. ``sources``: what happened to each (new, changed, unchanged, unreadable).
+
+    ``notices``: by path, why a file could not be read.
+    """
 
     key: str
     new: bool = False
     changed: bool = False
     sources: dict[str, str] = field(default_factory=dict)
+    notices: list[tuple[str, Issue]] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -183,6 +187,7 @@ class BundleImport:
             issue, refused = Issue(kind="plugin", reason=str(error)), str(error)
         else:
             issue, refused = Issue(kind="unreadable", reason=f"cannot read: {error.strerror or error}"), None
+        self.outcome.notices.append((log.found.path, issue))
         known = source is not None and source["checkpoint"] is not None
         stream = ledger.stored_stream(self._db, source) if source and known else Stream(refused=refused)
         row = {**(source or ledger.row(log, sid, log.found.stat)), "state": "unreadable"}

@@ -237,6 +237,20 @@ def test_a_format_that_raises_everywhere_is_listed_and_counted_in_the_report(log
     ]
 
 
+@pytest.mark.parametrize("broken", ["locate", "sniff", "feed", "dialect"])
+def test_the_report_of_the_command_says_which_file_which_plugin_and_why(tmp_path, broken):
+    install(tmp_path / "site", "tiny", GOOD.replace("Tiny()", f"Tiny({broken!r})"), module="tiny_plugin")
+    write_tiny(tmp_path / "logs" / "a.tiny", "hello")
+    bad = write_tiny(tmp_path / "logs" / "bad.tiny", "oh")
+    bad.write_text('{"say": "oh", "run": "boom"}\n')
+    done = command(
+        ["import", tmp_path / "x.db", tmp_path / "logs"], environment(tmp_path / "site", __file__.rsplit("/", 2)[0])
+    )
+    assert "issues    1 plugin" in done.stdout
+    assert f"note      {bad}: plugin tiny: " in done.stdout
+    assert f"boom in {broken}" in done.stdout
+
+
 def test_roots_that_raise_leave_the_roots_of_others(tmp_path):
     class Rootless(Tiny):
         def roots(self, home, env):
