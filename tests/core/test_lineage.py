@@ -1,0 +1,74 @@
+"""Copied history belongs to one session, whoever is imported first; nothing is counted twice or not at all."""
+
+import itertools
+
+import pytest
+from support.logs import import_logs, query, session_id, turn, write_log
+
+A, B, C = (session_id(n) for n in (1, 2, 3))
+
+
+def at(entries, minute):
+    """The same entries, some minutes later."""
+    return [e | {"timestamp": e["timestamp"].replace("T09:", f"T{10 + minute // 60:02d}:", 1)} for e in entries]
+
+
+def renamed(entries, session, suffix):
+    """A copy with new uuids and the new session id; message ids stay."""
+    return [e | {"uuid": f"{e['uuid']}-{suffix}", "sessionId": session} for e in entries]
+
+
+def lineage(tmp_path, order=None):
+    """(id, came from, inherited messages, own output) of each session, imported in the order given."""
+    files = sorted((tmp_path / "p").iterdir())
+    db = tmp_path / f"{'-'.join(map(str, order or 'x'))}.db"
+    for number in order or range(len(files)):
+        import_logs(db, files[number])
+    return query(db, "SELECT id, forked_from, inherited_messages, own_output_tokens FROM sessions ORDER BY id")
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_a_session_forked_and_resumed_stays_the_original(order, tmp_path):
+    first, second, third = turn(1, "start", "ok"), turn(2, "more", "yes"), turn(3, "own end", "done")
+    write_log(tmp_path / "p" / f"{A}.jsonl", [*first, *second, *third])
+    resumed = [*renamed(first, B, "b"), *at(turn(10, "resumed", "fine", session=B), 60)]
+    write_log(tmp_path / "p" / f"{B}.jsonl", resumed)
+    write_log(tmp_path / "p" / f"{C}.jsonl", [*first, *second, *at(turn(20, "forked", "good", session=C), 120)])
+    assert lineage(tmp_path, order) == [(A, None, 0, 3 + 5 + 7), (B, A, 2, 21), (C, A, 4, 41)]
+
+
+def test_a_session_copied_whole_is_the_original(tmp_path):
+    first = turn(1, "start", "ok")
+    write_log(tmp_path / "p" / f"{A}.jsonl", first)
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*first, *turn(2, "more", "yes", session=B)])
+    assert lineage(tmp_path) == [(A, None, 0, 3), (B, A, 2, 5)]
+
+
+def test_a_fork_of_a_fork_points_to_the_fork_for_what_is_its(tmp_path):
+    first, second = turn(1, "start", "ok"), turn(2, "fork", "yes", session=B)
+    write_log(tmp_path / "p" / f"{A}.jsonl", [*first, *turn(4, "own", "a")])
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*first, *second, *at(turn(5, "own", "b", session=B), 1)])
+    write_log(tmp_path / "p" / f"{C}.jsonl", [*first, *second, *at(turn(6, "own", "c", session=C), 60)])
+    rows = lineage(tmp_path)
+    assert sum(row[3] for row in rows) == 3 + 5 + 9 + 11 + 13
+    assert [row[0] for row in rows if row[1] is None]
+
+
+def test_a_reply_that_nobody_else_has_is_counted_even_before_a_copied_one(tmp_path):
+    shared, own = turn(2, "shared", "yes"), turn(1, "own", "first", session=B)
+    write_log(tmp_path / "p" / f"{A}.jsonl", [*turn(0, "a", "b"), *shared, *turn(3, "on", "c")])
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*own, *shared, *at(turn(9, "later", "d", session=B), 60)])
+    rows = lineage(tmp_path)
+    assert sum(row[3] for row in rows) == 1 + 3 + 5 + 7 + 19
+
+
+def test_when_a_rewritten_log_no_longer_shares_anything_nothing_stays_inherited(tmp_path):
+    first = turn(1, "start", "ok")
+    write_log(tmp_path / "p" / f"{A}.jsonl", [*first, *turn(3, "on", "c")])
+    copy = write_log(tmp_path / "p" / f"{B}.jsonl", [*first, *turn(9, "later", "d", session=B)])
+    db = tmp_path / "a.db"
+    import_logs(db, tmp_path / "p")
+    assert query(db, "SELECT sum(inherited) FROM messages") == [(2,)]
+    write_log(copy, turn(9, "all new", "d", session=B))
+    import_logs(db, tmp_path / "p")
+    assert query(db, "SELECT sum(inherited), (SELECT count(forked_from) FROM sessions) FROM messages") == [(0, 0)]
