@@ -3,8 +3,9 @@
 Sessions that share a reply id or a message uuid form a group. Of two sessions that share history, the one that went on
 first after it is the original (one that ends with it was copied whole, and is the original too; tie: the smaller key),
 and a session comes before an agent that replays it. A shared item belongs to the holder that is the original towards
-most of the others, so the order of import does not matter (decision 8). A message that is no
-reply and that nobody else has is copied if a copied one follows it. Groups are found by walking from the changed sessions; others are not touched.
+most of the others, so the order of import does not matter (decision 8). A message that is no reply and that nobody
+else has is copied if a copied one follows it. Groups are found by walking from the changed sessions; others are not
+touched.
 """
 
 from __future__ import annotations
