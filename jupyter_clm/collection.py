@@ -100,27 +100,33 @@ class SessionList(Sequence[NotebookSession]):
 
 
 _COLUMNS = (
-    ("#", "clm-num"), ("Session", "clm-wide"), ("Started, UTC", "clm-short"), ("Time", "clm-num"), ("Prompts", "clm-num"), ("Tool calls", "clm-num"),
-    ("Failed", "clm-num clm-is-error"), ("Tokens out", "clm-num"), ("Id", "clm-short"),
-)  # fmt: skip
+    ("#", "clm-num"),
+    ("Session", "clm-wide"),
+    ("Started, UTC", "clm-short"),
+    ("Time", "clm-num"),
+    ("Prompts", "clm-num"),
+    ("Tool calls", "clm-num"),
+    ("Failed", "clm-num clm-is-error"),
+    ("Tokens out", "clm-num"),
+)
 
 
 def _row(number: int, session: NotebookSession, short: str) -> str:
     info = session.info
-    about = (session.label or info.format, one_line(info.project_name or "", 40))
+    title = esc(one_line(info.title or info.native_id, 80))
+    about = esc(" · ".join(filter(None, (session.label or info.format, one_line(info.project_name or "", 40)))))
     cells = (
         str(number),
-        f"<strong>{esc(one_line(info.title or info.native_id, 80))}</strong><br>{esc(' · '.join(filter(None, about)))}",
+        f"<strong>{title}</strong><br>{about} · <code>{esc(one_line(short, 40))}</code>",
         moment(info.started_at, timezone.utc) if info.started_at is not None else "",
         duration(info.duration_ms) if info.duration_ms is not None else "",
         f"{info.prompts:,}",
         f"{info.tool_calls:,}",
         f"{info.tool_errors:,}" if info.tool_errors else "",
         count(info.usage.output) if info.usage.output is not None else "",
-        f"<code>{esc(one_line(short, 40))}</code>",
     )
-    columns = zip(cells, _COLUMNS, strict=True)
-    return f"<tr>{''.join(f'<td class={chr(34)}{cls}{chr(34)}>{cell}</td>' for cell, (_name, cls) in columns)}</tr>"
+    row = "".join(f'<td class="{cls}">{cell}</td>' for cell, (_name, cls) in zip(cells, _COLUMNS, strict=True))
+    return f"<tr>{row}</tr>"
 
 
 def _prefixes(ids: Sequence[str]) -> list[str]:
