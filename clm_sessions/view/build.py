@@ -31,7 +31,7 @@ def build(content: ChunkContent, describe: Callable[[ToolCall], ToolView]) -> Ch
         number=chunk.seq + 1,
         anchor=f"c{chunk.seq}",
         kind=chunk.kind,
-        who=_models(content) or _WHO.get(chunk.kind, chunk.kind),
+        who=_who(content),
         status=chunk.status,
         started_at=chunk.started_at,
         ended_at=chunk.ended_at,
@@ -51,6 +51,14 @@ def compaction(chunk: Chunk) -> str:
         return "context compacted"
     sizes = f"{count(before)} → {count(after)}" if after is not None else f"from {count(before)}"
     return f"context compacted · {sizes} tokens"
+
+
+def _who(content: ChunkContent) -> str:
+    """Who speaks: a person in a session, but the agent that called it in the log of a subagent."""
+    kind = content.chunk.kind
+    if kind == "user" and content.session.role != "main":
+        return "Prompt"
+    return _models(content) or _WHO.get(kind, kind)
 
 
 def _models(content: ChunkContent) -> str:
