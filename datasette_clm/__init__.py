@@ -59,7 +59,8 @@ def permission_allowed(datasette: Datasette, actor: Mapping[str, Any] | None, ac
 def extra_css_urls(template: str, database: str | None, datasette: Datasette) -> list[str]:
     """The stylesheet, on our pages, on those of our databases, and on the start page that names them."""
     names = [database] if database is not None else datasette.databases if template == "index.html" else []
-    return [STYLE] if template in _PAGES or any(detect.is_ours(datasette, name) for name in names) else []
+    address = f"{STYLE}?v={routes.style_version()}"
+    return [address] if template in _PAGES or any(detect.is_ours(datasette, name) for name in names) else []
 
 
 @hookimpl

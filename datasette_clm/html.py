@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -243,13 +244,21 @@ def _chip(label: str, count: int | None, on: bool, href: str, bad: bool = False)
 
 
 def outline(loaded: Loaded, urls: Urls, at: Callable[[int], str]) -> str:
-    """Prompts and compactions of this page, with the other pages as one line each before and after."""
+    """Prompts and compactions of this page, with the other pages as one line each before and after.
+
+    Of a filtered session: those that what is shown belongs to.
+    """
     entries = render.outline(loaded.chunks)
     held = loaded.page.seqs
     if not held:
         return ""
-    near = [entry for entry in entries if held[0] <= entry.seq <= held[-1]][:_OUTLINE]
-    html = render.outline_html(near, at)
+    if loaded.ask.narrows:
+        starts = [entry.seq for entry in entries]
+        wanted = {bisect_right(starts, seq) - 1 for seq in held}
+        near = [entry for number, entry in enumerate(entries) if number in wanted]
+    else:
+        near = [entry for entry in entries if held[0] <= entry.seq <= held[-1]]
+    html = render.outline_html(near[:_OUTLINE], at)
     if loaded.ask.narrows or loaded.page.pages == 1:
         return html
     first = {number: next(group) for number, group in groupby(entries, lambda entry: entry.seq // PAGE + 1)}

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from clm_sessions.model import Chunk, ChunkContent, Message, SessionInfo, ToolCall, ToolResult, ToolUse
 from clm_sessions.store import reader
-from clm_sessions.view import ChunkView, ToolView, chunk_view
+from clm_sessions.view import ChunkView, Step, ToolView, chunk_view
 from datasette_clm import find
 from datasette_clm.ask import Ask
 from datasette_clm.find import Found
@@ -189,27 +189,29 @@ _IN_ROWS: Mapping[str, Sequence[tuple[str, str]]] = {
 
 
 def narrowed(view: ChunkView, ask: Ask, found: Sequence[Found]) -> ChunkView:
-    """A card with the steps that were asked for; those that hold the words asked for are open."""
+    """A card with the steps that were asked for. Failures asked for, and steps that hold the words, are open."""
     steps = view.steps
     if ask.show or ask.tools:
         steps = tuple(
             step
             for step in steps
-            if any(wants(step.kind, step.status) for part, wants in _WANTED.items() if part in ask.show)
-            or step.tool in ask.tools
+            if step.tool in ask.tools or any(_WANTED[part](step) for part in ask.show if part in _WANTED)
         )
-    if found:
-        messages = {place.message for place in found}
-        steps = tuple(replace(step, open=True) if step.message in messages else step for step in steps)
+    messages = {place.message for place in found}
+    failures = "errors" in ask.show
+    steps = tuple(
+        replace(step, open=True) if step.message in messages or (failures and step.status == "error") else step
+        for step in steps
+    )
     return view if steps == view.steps else replace(view, steps=steps)
 
 
-_WANTED: Mapping[str, Callable[[str, str | None], bool]] = {
-    "replies": lambda kind, _status: kind == "text",
-    "tools": lambda kind, _status: kind in {"tool", "result", "subagent"},
-    "thinking": lambda kind, _status: kind == "thinking",
-    "errors": lambda kind, status: (
-        kind in {"interruption", "notice"} or status in {"error", "interrupted", "unanswered"}
+_WANTED: Mapping[str, Callable[[Step], bool]] = {
+    "replies": lambda step: step.kind == "text",
+    "tools": lambda step: step.kind in {"tool", "result", "subagent"},
+    "thinking": lambda step: step.kind == "thinking",
+    "errors": lambda step: (
+        step.kind in {"interruption", "notice"} or step.status in {"error", "interrupted", "unanswered"}
     ),
 }
 

@@ -1,0 +1,89 @@
+"""The answers: plain functions from a reading connection and a visit to a page or a body. No request, no await."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from datasette_clm import ask, data, find, html, loader, markdown, raw
+from datasette_clm.visit import Answer, Body, Missing, Page, Visit
+
+
+def session(db: sqlite3.Connection, visit: Visit) -> Answer:
+    """The transcript, a page of it."""
+    found = loader.load(db, visit.tables, visit.sid, ask.parse(visit.args), visit.registry.describe)
+    if found is None:
+        return Missing()
+    if visit.format == ".json":
+        return _json(data.session_json(found, visit.urls))
+    if visit.format == ".md":
+        page = found.page
+        place = f"chunks {page.first:,} to {page.last:,} of {page.total:,}, page {page.number} of {page.pages}"
+        return _markdown(markdown.session_md(found.info, found.views, place, data.TEXT_LIMIT))
+    return Page(template="clm_session.html", page=html.session_page(found, visit.urls, visit.agent(found.info.format)))
+
+
+def cards(db: sqlite3.Connection, visit: Visit) -> Answer:
+    """The cards of a session alone, to be put below a step of another one."""
+    number = ask.number(visit.args.get("page"))
+    found = loader.load_cards(db, visit.tables, visit.sid, number, visit.registry.describe)
+    if found is None:
+        return Missing()
+    info, page, views = found
+    how = html.options(visit.urls, info.id, visit.tables, heading=4)
+    return Body(content=html.fragment(views, page, visit.urls, info.id, how), kind="text/html")
+
+
+def chunk(db: sqlite3.Connection, visit: Visit) -> Answer:
+    """One chunk, whole, with the records behind it."""
+    found = loader.load_chunk(db, visit.tables, visit.sid, visit.number("chunk"), visit.registry.describe)
+    if found is None:
+        return Missing(words="No such session or chunk")
+    info, content, view = found
+    raw_too = set(raw.NEEDS) <= visit.tables
+    if visit.format == ".json":
+        body = data.chunk_json(view, visit.urls, info.id, images="attachments" in visit.tables, limit=None)
+        raws = [visit.urls.raw(info.id, seq) for seq in content.messages] if raw_too else []
+        return _json({"ok": True, "session": info.id, **body, "raw_urls": raws})
+    if visit.format == ".md":
+        return _markdown(markdown.session_md(info, [view], f"chunk {view.number} of {info.chunks:,}", None))
+    page = html.chunk_page(info, content, view, visit.urls, visit.tables, raw_too=raw_too)
+    return Page(template="clm_chunk.html", page=page)
+
+
+def text(db: sqlite3.Connection, visit: Visit) -> Answer:
+    """One section of a chunk as plain text: ``step`` (none: the chunk's own sections) and ``section``, from 0."""
+    found = loader.load_chunk(db, visit.tables, visit.sid, visit.number("chunk"), visit.registry.describe)
+    step, section = ask.number(visit.args.get("step")), ask.number(visit.args.get("section")) or 0
+    if found is not None:
+        view = found[2]
+        sections = view.sections if step is None else view.steps[step].sections if step < len(view.steps) else ()
+        if section < len(sections):
+            return Body(content=markdown.section_text(sections[section]), kind="text/plain")
+    return Missing(words="There is no such part of a chunk")
+
+
+def record(db: sqlite3.Connection, visit: Visit) -> Answer:
+    """The line of the log behind a message, byte for byte."""
+    found = raw.record(db, visit.sid, visit.number("message"))
+    if found is None:
+        return Missing(words="No such message, or the database holds no raw records")
+    return Body(content=found, kind="text/plain")
+
+
+def search(db: sqlite3.Connection, visit: Visit) -> Answer:
+    """Places and sessions that hold some words."""
+    q, only = ask.parse(visit.args).q, visit.args.get("session") or None
+    places = find.places(db, q, visit.tables, session=only)
+    titles = [] if only else find.titles(db, q)
+    if visit.format == ".json":
+        return _json(data.search_json(q, places, titles, visit.urls))
+    return Page(template="clm_search.html", page=html.search_page(q, only, places, titles, visit.urls))
+
+
+def _json(body: object) -> Body:
+    return Body(content=json.dumps(body, ensure_ascii=False, default=str), kind="application/json", data=True)
+
+
+def _markdown(content: str) -> Body:
+    return Body(content=content, kind="text/markdown", data=True)
