@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 BUILTIN: tuple[tuple[str, str], ...] = (
     ("clm", "clm_sessions.formats.clm"),
     ("claude-code", "clm_sessions.formats.claude_code"),
+    ("codex", "clm_sessions.formats.codex"),
     ("tools", "clm_sessions.tools"),
 )
 GROUP = "clm"
@@ -126,11 +127,12 @@ class Registry:
         if not rank:
             return None
         won = min(rank, key=lambda name: (rank[name], name))
+        place, claim = located[won], claims[won]
         return Recognised(
             format=self.formats[won],
-            located=located[won],
-            session=claims[won].session or located[won].session,
-            confidence=claims[won].confidence,
+            located=place if claim.agent is None else replace(place, role="agent", agent=claim.agent),
+            session=claim.session or place.session,
+            confidence=claim.confidence,
             tied=tuple(name for name in rank if name != won and rank[name] == rank[won]),
         )
 

@@ -108,14 +108,14 @@ class _Maker:
     def _agent_info(self, agent: _agents.Agent) -> SessionInfo:
         log = agent.log
         start, end = log.span
-        opening = log.opening
+        asked = agent.prompt or (log.opening.display if log.opening is not None else "")
         return replace(
             self._info(log),
             id=f"{self._bundle.key}:{agent.id}",
             agent_id=agent.id,
             description=agent.description,
             agent_type=agent.agent_type,
-            title=agent.description or (headline(opening.display) if opening is not None else None) or None,
+            title=agent.description or headline(asked) or None,
             started_at=start,
             ended_at=end,
             duration_ms=None if start is None or end is None else end - start,

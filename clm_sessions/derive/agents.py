@@ -28,6 +28,7 @@ class Agent:
     call: ToolCall | None = None
     parent: str | None = None
     link: str | None = None
+    prompt: str | None = None
     description: str | None = None
     agent_type: str | None = None
     team: str | None = None
@@ -191,6 +192,7 @@ def _described(agent: Agent, place: _Place, method: str, colors: Mapping[str, st
         call=place.call,
         parent=place.agent,
         link=method,
+        prompt=spawn.prompt,
         description=spawn.description,
         agent_type=spawn.agent_type,
         team=spawn.team,

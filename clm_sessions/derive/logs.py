@@ -26,6 +26,8 @@ class Log:
     tool_calls: Sequence[ToolCall]
     requests: Sequence[Request]
     context: Context
+    opening: Message | None
+    """The message of the user role that says what was asked: the first one that can (Dialect.opens)."""
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -36,11 +38,6 @@ class Log:
     def span(self) -> tuple[int | None, int | None]:
         """Earliest and latest time of its messages."""
         return chunks.span(self.messages)
-
-    @cached_property
-    def opening(self) -> Message | None:
-        """The first message of the user role, whatever its kind."""
-        return next((m for m in self.messages if m.role == "user"), None)
 
 
 def analyse(agent_id: str | None, stream: Stream, dialect: Dialect) -> Log:
@@ -58,6 +55,7 @@ def analyse(agent_id: str | None, stream: Stream, dialect: Dialect) -> Log:
         tool_calls=calls,
         requests=usage.requests(messages, chunk_of),
         context=usage.context(fill),
+        opening=next((m for m in messages if m.role == "user" and dialect.opens(m.origin)), None),
     )
 
 
@@ -173,7 +171,7 @@ def counts(log: Log) -> dict[str, Any]:
         "prompts": len(typed) if log.agent_id is None else 0,
         "tool_calls": len(log.tool_calls),
         "tool_errors": sum(1 for call in log.tool_calls if call.status == "error"),
-        "unanswered": sum(1 for call in log.tool_calls if call.result_message is None),
+        "unanswered": sum(1 for call in log.tool_calls if call.result_message is None and call.status != "ok"),
         "interruptions": _interruptions(log.messages),
         "compactions": sum(1 for chunk in log.chunks if chunk.kind == "compact"),
         "images": facts.image_count(log.messages),

@@ -244,7 +244,7 @@ def _items(step: Step, execution: _Executions) -> Iterable[Item]:
         return ()
     call = execution.of(step, step.use)
     status: Literal["ok", "error", "unanswered"] = "unanswered"
-    if call is not None and call.result is not None:
+    if call is not None and (call.result is not None or call.status == "ok"):
         status = "error" if call.is_error or call.status == "error" else "ok"
     use = step.use
     return (Item(kind="tool", at=step.at, message=step.message, id=use.id, name=use.name, status=status, call=call),)

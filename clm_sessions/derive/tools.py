@@ -159,7 +159,7 @@ def _tool_call(
         name=use.name,
         input=use.input,
         args=use.args,
-        status=_status(result, answer, dialect, cut_off=cut_off),
+        status=_status(use, result, answer, dialect, cut_off=cut_off),
         message=pair.message,
         result=None if result is None else result.content,
         is_error=None if result is None else result.is_error,
@@ -172,9 +172,11 @@ def _tool_call(
     )
 
 
-def _status(result: ToolResult | None, answer: Message | None, dialect: Dialect, *, cut_off: bool) -> Status:
+def _status(
+    use: ToolUse, result: ToolResult | None, answer: Message | None, dialect: Dialect, *, cut_off: bool
+) -> Status:
     if result is None or answer is None:
-        return "interrupted" if cut_off else "unanswered"
+        return dialect.settled(use) or ("interrupted" if cut_off else "unanswered")
     if isinstance(answer.detail, dict) and any(
         answer.detail.get(sign) is True for sign in ("rejected", "denied", "interrupted")
     ):

@@ -13,7 +13,7 @@ from enum import IntEnum
 from pathlib import Path, PurePath
 from typing import Any, Literal, Protocol
 
-from clm_sessions.model import Disposition, Fact, Message, Place, Spawn, ToolUse
+from clm_sessions.model import Disposition, Fact, Message, Place, Spawn, Status, ToolUse
 
 API_VERSION = 1
 SourceRole = Literal["main", "agent", "side"]
@@ -50,10 +50,14 @@ class Head:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """The answer of ``sniff``. ``session`` names the session where the path does not."""
+    """The answer of ``sniff``. ``session`` names the session where the path does not.
+
+    ``agent``: the file is the log of that agent of ``session``, which its path did not say.
+    """
 
     confidence: Confidence
     session: str | None = None
+    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +136,14 @@ class Dialect:
     def failed(self, result: str) -> bool:
         """Whether a result text says by itself that the call failed, in formats that log no error flag."""
         return False
+
+    def settled(self, call: ToolUse) -> Status | None:
+        """How a call without a result ended, where the call itself says so (tools the provider runs), else None."""
+        return None
+
+    def opens(self, origin: str) -> bool:
+        """Whether a message of the user role with that origin can be what an agent was asked."""
+        return True
 
     def ends_session(self, call: ToolUse) -> bool:
         """Whether the result of the call is an ending too."""

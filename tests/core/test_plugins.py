@@ -93,7 +93,7 @@ def test_a_plugin_with_an_unknown_hook_or_none_runs_and_is_warned_about(crowd, l
 
 def test_all_other_plugins_and_the_built_ins_run(crowd, listed, tmp_path):
     assert {name for name, plugin in listed.items() if plugin["failure"] is None} == {
-        "clm", "claude-code", "tools", "tiny", "unknown-hook", "forgot-the-marker",
+        "clm", "claude-code", "codex", "tools", "tiny", "unknown-hook", "forgot-the-marker",
     }  # fmt: skip
     assert listed["tiny"]["formats"] == ["tiny"]
     write_tiny(tmp_path / "logs" / "a.tiny", "hello")
@@ -112,7 +112,7 @@ def test_a_reason_is_one_line(listed):
 def test_blocked_plugins_do_not_run_built_in_or_not(crowd):
     done = command(["plugins", "--json"], {**crowd, "CLM_BLOCK_PLUGINS": "tiny, clm"})
     found = json.loads(done.stdout)
-    assert [f["name"] for f in found["formats"]] == ["claude-code"]
+    assert [f["name"] for f in found["formats"]] == ["claude-code", "codex"]
     reasons = {p["name"]: p["failure"] for p in found["plugins"]}
     assert reasons["tiny"] == reasons["clm"] == "blocked by name"
 

@@ -83,7 +83,11 @@ TOKENS = {
     "output": "sum(output_tokens)",
     "cache_read": "sum(cache_read_tokens)",
     "cache_write": "sum(cache_creation_tokens)",
+    "cached": "sum(cache_read_tokens)",
+    "total": "sum(input_tokens) + sum(output_tokens) + sum(cache_read_tokens) + ifnull(sum(cache_creation_tokens), 0)",
 }
+# Where a format's own counts are other than ours: Codex says how much it read, cached or not.
+OWN_TOKENS = {"codex": {"input": "sum(input_tokens) + sum(cache_read_tokens)"}}
 
 
 def prompts(db: Imported) -> int:
@@ -96,12 +100,25 @@ def replies(db: Imported) -> int:
     return one(db, f"SELECT count(*) FROM requests WHERE {MAIN}")
 
 
+def spoken(db: Imported) -> int:
+    """Replies; in Codex, which names no reply, each message of the agent that holds text."""
+    if log_format(db) != "codex":
+        return replies(db)
+    return one(db, f"SELECT count(text) FROM messages WHERE role = 'assistant' AND origin = 'reply' AND {MAIN}")
+
+
+def log_format(db: Imported) -> str:
+    """The format of the imported logs; the first by name of several."""
+    return one(db, "SELECT min(format) FROM sessions")
+
+
 def tokens(db: Imported, wanted: dict[str, int]) -> dict[str, int]:
     """The token counts that the case names, each reply once."""
     out = {}
+    counts = TOKENS | OWN_TOKENS.get(log_format(db), {})
     for key in wanted:
-        if key in TOKENS:
-            out[key] = one(db, f"SELECT {TOKENS[key]} FROM requests WHERE {MAIN}")
+        if key in counts:
+            out[key] = one(db, f"SELECT {counts[key]} FROM requests WHERE {MAIN}")
         elif key == "output_all_once":
             out[key] = one(db, "SELECT sum(output_tokens) FROM requests WHERE inherited = 0")
         elif key == "output_main":
@@ -183,7 +200,7 @@ ANSWERS: dict[str, Callable[[Imported, Any], Any]] = {
     "human_prompts": lambda db, _w: prompts(db),
     "human_prompts_best": lambda db, _w: prompts(db),
     "human_prompts_min": lambda db, w: min(w, prompts(db)),
-    "assistant_messages": lambda db, _w: replies(db),
+    "assistant_messages": lambda db, _w: spoken(db),
     "api_replies": lambda db, _w: replies(db),
     "tool_calls": lambda db, _w: one(db, f"SELECT count(*) FROM tool_calls WHERE {MAIN}"),
     "tool_results_paired": lambda db, _w: one(db, f"SELECT count(result_message_seq) FROM tool_calls WHERE {MAIN}"),

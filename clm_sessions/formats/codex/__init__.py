@@ -1,0 +1,53 @@
+"""Rollouts of Codex CLI, its desktop app and its editor extension (spec other-formats 1, census "Codex rollouts")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePath
+from typing import Any
+
+from clm_sessions.formats.base import Claim, Confidence, Head, Located, LogFormat, Reader, StreamContext
+from clm_sessions.formats.codex import files, sniff
+from clm_sessions.formats.codex.dialect import CodexDialect
+from clm_sessions.formats.codex.records import CodexReader
+from clm_sessions.hookspecs import hookimpl
+
+
+class Codex(LogFormat):
+    """The format object. The rollout of a sub-agent is an agent log of the thread that started it."""
+
+    name = "codex"
+    label = "Codex"
+    framer = "jsonl"
+    dialect = CodexDialect()
+    resume_command = "codex resume {id}"
+
+    def roots(self, home: Path, env: Mapping[str, str]) -> Iterable[Path]:
+        """``sessions`` and ``archived_sessions`` of $CODEX_HOME, else of ~/.codex."""
+        return files.roots(home, env)
+
+    def locate(self, path: PurePath) -> Located | None:
+        """Any ``.jsonl``: rollouts are passed on under other names."""
+        return files.locate(path)
+
+    def sniff(self, located: Located, head: Head) -> Claim:
+        """By any of the first records. The first ``session_meta`` says whether it is a sub-agent's, and whose."""
+        confidence = sniff.confidence(head.records)
+        if confidence is Confidence.NO:
+            return Claim(confidence=confidence)
+        origin = sniff.first_origin(head.records)
+        own = located.session if located.session is not None and files.is_uuid(located.session) else origin.id
+        own = own or located.session
+        if origin.agent and origin.parent is not None and origin.parent != own:
+            return Claim(confidence=confidence, session=origin.parent, agent=own)
+        return Claim(confidence=confidence, session=own)
+
+    def reader(self, context: StreamContext, state: Mapping[str, Any] | None = None) -> Reader:
+        """A reader for one rollout, fresh or going on from ``state``."""
+        return CodexReader(context, state)
+
+
+@hookimpl
+def clm_register_formats() -> Iterable[LogFormat]:
+    """Codex is built in."""
+    return (Codex(),)
