@@ -14,6 +14,7 @@ from clm_sessions import plugins
 from clm_sessions.derive import Bundle, derive, nest
 from clm_sessions.errors import NoSessionError, NotALogError, PluginError, UsageError
 from clm_sessions.ingest.discover import Files, LogFile, discover
+from clm_sessions.ingest.keys import plain_key, sort_copies
 from clm_sessions.ingest.streams import border, open_log, read_log, read_side
 from clm_sessions.model import (
     Chunk,
@@ -80,19 +81,20 @@ def _load(
 
 def _load_bundle(files: Files) -> tuple[list[Session], list[str]]:
     """The sessions of one bundle as values (the main one with its subagents, then orphans), and refusals."""
+    sort_copies(files)
     streams: dict[str | None, Stream] = {}
     for log in files.logs():
         streams[log.agent if log.role == "agent" else None] = _stream(log)
     side: list[Fact] = []
     for log in sorted(files.side, key=lambda s: s.found.path):
-        with suppress(OSError, PluginError):
-            side += read_side(log)
+        with suppress(OSError, PluginError), closing(open_log(log)[0]) as file:
+            side += read_side(log, file)
     logs = files.logs()
     refusals = [stream.refused for stream in streams.values() if stream.refused is not None]
     streams = {name: stream for name, stream in streams.items() if stream.refused is None}
     bundle = Bundle(
         format=files.format.name,
-        key=files.session,
+        key=plain_key(files.session),
         session=files.session,
         folder=logs[0].folder if logs else None,
         main=streams.get(None),

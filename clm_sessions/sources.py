@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import BinaryIO, Literal
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from clm_sessions.model import Issue
 
 BLOCK = 4096
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 Change = Literal["new", "unchanged", "grown", "rewritten"]
 
 
@@ -84,7 +87,22 @@ def _file(path: str, relative: str, entry: os.DirEntry[str] | None = None) -> Fo
         return None
     if not stat.S_ISREG(info.st_mode):
         return None
-    return Found(path=path, relative=relative.replace(os.sep, "/"), stat=file_stat(info))
+    return Found(path=path, relative=readable(relative.replace(os.sep, "/")), stat=file_stat(info))
+
+
+def readable(name: str) -> str:
+    """A name as text that can be stored: bytes that are no UTF-8, and NUL, are written as ``%FF``."""
+    return _UNSTORABLE.sub(lambda found: f"%{ord(found[0]) & 0xFF:02X}", name)
+
+
+def path_text(path: str) -> str:
+    """A path as it is stored: as it is, or as a file URI where it holds bytes that are no UTF-8."""
+    return path if readable(path) == path else f"file://{quote_from_bytes(os.fsencode(path))}"
+
+
+def path_of(text: str) -> str:
+    """The path of a stored text."""
+    return os.fsdecode(unquote_to_bytes(text[len("file://") :])) if text.startswith("file://") else text
 
 
 def file_stat(info: os.stat_result) -> FileStat:

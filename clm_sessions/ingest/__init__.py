@@ -14,12 +14,12 @@ from clm_sessions.errors import DatabaseError, UsageError
 from clm_sessions.ingest import ledger, report
 from clm_sessions.ingest.bundle import BundleImport, Outcome
 from clm_sessions.ingest.discover import Discovery, Files, Known, discover
-from clm_sessions.ingest.keys import session_key
+from clm_sessions.ingest.keys import session_key, sort_copies
 from clm_sessions.ingest.report import Report
 from clm_sessions.model import Issue
 from clm_sessions.plugins import Registry
-from clm_sessions.sources import Prints, unique
-from clm_sessions.store.connect import begin, close_writer, open_writer
+from clm_sessions.sources import Prints, path_of, unique
+from clm_sessions.store.connect import begin, close_writer, open_writer, what_failed
 from clm_sessions.store.writer import Writer
 
 __all__ = ["Files", "Progress", "Report", "default_roots", "ingest"]
@@ -50,6 +50,8 @@ class _Import:
     progress: Progress
     keep_raw: bool
     sources: dict[str, ledger.Source] = field(default_factory=dict)
+    taken: dict[str, tuple[str, Prints | None]] = field(default_factory=dict)
+    seen: int | None = None
     report: Report = field(default_factory=Report)
     open_bytes: int = 0
     pending: list[Outcome] = field(default_factory=list)
@@ -78,38 +80,39 @@ def ingest(
         if not root.exists():
             raise UsageError(f"{root}: no such file or folder")
     started = time.monotonic()
-    db = open_writer(database)
-    work = _Import(db=db, writer=Writer(db), progress=progress or Progress(), keep_raw=keep_raw)
+    progress = progress or Progress()
+    db = open_writer(database, progress.waiting)
+    work = _Import(db=db, writer=Writer(db), progress=progress, keep_raw=keep_raw)
     try:
-        _run(work, roots, registry, only)
-    except KeyboardInterrupt:
-        work.writer.rollback()
-        work.report.interrupted = True
-    except sqlite3.Error as error:
-        work.writer.rollback()
-        raise DatabaseError(f"{database}: {error}; what was committed before is whole, run the import again") from error
-    finally:
+        try:
+            _run(work, roots, registry, only)
+        except KeyboardInterrupt:
+            work.writer.rollback()
+            work.report.interrupted = True
         work.report.totals, work.report.issues = report.totals(db), report.issues(db)
+    except sqlite3.Error as error:
+        raise DatabaseError(f"{database}: {what_failed(error)}; what was committed before is whole") from error
+    finally:
         close_writer(db)
     work.report.seconds = time.monotonic() - started
     return work.report
 
 
 def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | None) -> None:
-    work.sources = ledger.by_path(work.db)
+    _look(work)
     found = discover(roots, registry, known=_known(work.sources), only=only)
     todo = [bundle for bundle in found.bundles if _touched(work, bundle)]
     work.progress.total = sum(log.found.stat.size for bundle in todo for log in bundle.logs())
-    taken = _taken(work.db)
     _begin(work)
     for bundle in todo:
-        key, verdict = session_key(bundle, taken)
+        sort_copies(bundle)
+        key, verdict = session_key(bundle, work.taken)
         if verdict == "copy":
             bundle.copies += [*bundle.logs(), *bundle.side]
             bundle.main, bundle.agents, bundle.side = None, {}, []
         _note_copies(work, bundle, key)
         if bundle.main is not None:
-            taken[key] = (bundle.main.found.path, None)
+            work.taken[key] = (bundle.main.found.path, None)
         if bundle.logs() or bundle.side:
             _import(work, bundle, key)
     _note_unrecognised(work, found)
@@ -138,7 +141,7 @@ def _taken(db: sqlite3.Connection) -> dict[str, tuple[str, Prints | None]]:
         "SELECT id, path, consumed, head_hash, tail_hash FROM sources WHERE role = 'main' AND state <> 'copy'"
     )
     return {
-        sid: (path, None if consumed is None else Prints(consumed=consumed, head=head, tail=tail))
+        sid: (path_of(path), None if consumed is None else Prints(consumed=consumed, head=head, tail=tail))
         for sid, path, consumed, head, tail in rows
     }
 
@@ -157,7 +160,7 @@ def _import(work: _Import, bundle: Files, key: str) -> None:
     before = work.progress.done
     for log in (*bundle.logs(), *bundle.side):
         known = work.sources.get(log.found.path)
-        if known is not None and known["state"] == "unrecognised":
+        if known is not None and known["state"] in ("unrecognised", "copy"):
             ledger.forget(work.db, known["id"])
     outcome = BundleImport(
         work.db, work.writer, bundle, key, keep_raw=work.keep_raw, advance=work.progress.advance
@@ -173,6 +176,14 @@ def _import(work: _Import, bundle: Files, key: str) -> None:
 def _begin(work: _Import) -> None:
     begin(work.writer.begin, work.progress.waiting)
     work.open_bytes = 0
+    _look(work)
+
+
+def _look(work: _Import) -> None:
+    """See what the database knows of files and keys, if another import wrote to it since the last look."""
+    version = work.db.execute("PRAGMA data_version").fetchone()[0]
+    if version != work.seen:
+        work.seen, work.sources, work.taken = version, ledger.by_path(work.db), _taken(work.db)
 
 
 def _commit(work: _Import) -> None:
@@ -190,19 +201,22 @@ def _note_copies(work: _Import, bundle: Files, key: str) -> None:
     for log in bundle.copies:
         sid = f"{ledger.source_id(key, log)}@{ledger.place_digest(log)}"
         reason = "the same log is imported from another place; this file adds nothing to it"
-        ledger.put(work.db, {**ledger.row(log, sid, log.found.stat), "state": "copy"})
-        ledger.write_issues(work.db, sid, [Issue(kind="copy", reason=reason)], None)
+        ledger.put(
+            work.db, {**ledger.row(log, sid, log.found.stat), "state": "copy"}, [Issue(kind="copy", reason=reason)]
+        )
         work.report.sources["new"] += 1
 
 
 def _note_unrecognised(work: _Import, found: Discovery) -> None:
     for file in found.unrecognised:
-        sid = f"unrecognised/{file.relative}"
-        if file.stat.size:
-            ledger.put(work.db, ledger.unrecognised_row(file, sid))
+        before = work.sources.get(file.path)
+        if before is not None and before["checkpoint"] is not None:
+            reason = "it was a log, and no format recognises it now; its rows are kept"
+            ledger.put_failed(work.db, before, Issue(kind="unrecognised", reason=reason))
+        elif file.stat.size:
             reason = "no format recognises this file; name one with --format if you know it"
             issue = found.problems.get(file.path) or Issue(kind="unrecognised", reason=reason)
-            ledger.write_issues(work.db, sid, [issue], None)
+            ledger.put(work.db, ledger.unrecognised_row(file, f"unrecognised/{file.relative}"), [issue])
 
 
 def _note_gone(work: _Import, roots: Iterable[Path], found: Discovery) -> None:
@@ -213,14 +227,13 @@ def _note_gone(work: _Import, roots: Iterable[Path], found: Discovery) -> None:
             continue
         top = os.path.join(os.path.abspath(root), "")
         rows = work.db.execute(
-            "SELECT id, path, role, session_id FROM sources WHERE state IN ('present', 'unreadable') "
-            "AND substr(path, 1, ?) = ?",
-            (len(top), top),
+            "SELECT id, path, role, session_id FROM sources WHERE state IN ('present', 'unreadable') ORDER BY id"
         ).fetchall()
-        for sid, path, role, session in rows:
-            if path in found.paths or path.startswith(blind) or os.path.exists(path):
+        for sid, text, role, session in rows:
+            path = path_of(text)
+            if not path.startswith(top) or path in found.paths or path.startswith(blind) or os.path.exists(path):
                 continue
-            work.db.execute("UPDATE sources SET state = 'gone' WHERE id = ?", (sid,))
+            ledger.set_state(work.db, sid, "gone")
             work.report.sources["gone"] += 1
             if role in ("main", "agent") and session is not None:
                 work.db.execute("UPDATE sessions SET source_state = 'gone' WHERE id = ?", (session,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
@@ -12,18 +12,17 @@ from clm_sessions.derive import Bundle, derive
 from clm_sessions.errors import PluginError
 from clm_sessions.ingest import ledger
 from clm_sessions.ingest.discover import Files, LogFile
+from clm_sessions.ingest.intake import Intake, intake, still_begins
 from clm_sessions.ingest.ledger import Source
 from clm_sessions.ingest.streams import border, open_log, read_log, read_side
 from clm_sessions.model import Fact, Image, Issue, Stream
 from clm_sessions.read import Checkpoint
-from clm_sessions.sources import FileStat, changed, prints
-from clm_sessions.store import raw, reader
+from clm_sessions.sources import FileStat, prints
+from clm_sessions.store import reader
 from clm_sessions.store.rows import Rows, bundle_rows, images
 from clm_sessions.store.writer import Writer
 
 Advance = Callable[[int], None]
-FILE_ISSUES = frozenset(("unreadable", "plugin"))
-"""Kinds of issue that say a whole file could not be read; they end when it can."""
 SideFacts = list[tuple[str, Fact]]
 
 
@@ -43,10 +42,12 @@ class Outcome:
 
 @dataclass(slots=True, kw_only=True)
 class _Log:
-    """One log as it stands now: its stream, and its new row if it was read."""
+    """One log as it stands now: its stream and its folder, its new row if it was read, whether it is gone."""
 
     stream: Stream
+    folder: str | None
     source: Source | None = None
+    gone: str | None = None
 
 
 class BundleImport:
@@ -72,7 +73,9 @@ class BundleImport:
         logs = {log.agent if log.role == "agent" else None: self._read(log) for log in self._files.logs()}
         for source in self._stored.values():
             if source["role"] != "side" and source["agent_id"] not in logs:
-                logs[source["agent_id"]] = _Log(stream=ledger.stored_stream(self._db, source))
+                gone = source["id"] if source["state"] == "gone" else None
+                stream = ledger.stored_stream(self._db, source)
+                logs[source["agent_id"]] = _Log(stream=stream, folder=source["folder"], gone=gone)
         try:
             self._write(logs, self._side())
         except PluginError as error:
@@ -88,14 +91,14 @@ class BundleImport:
             format=self._files.format.name,
             key=self._key,
             session=self._files.session,
-            folder=self._folder(),
+            folder=logs[min(logs, key=lambda name: name or "")].folder if logs else None,
             main=main,
             agents={agent: stream for agent, stream in usable.items() if agent is not None},
             side=[fact for _name, fact in side],
         )
         with border(self._files.format, "what its messages say"):
             sessions = derive(bundle, self._files.format.dialect)
-            rows = bundle_rows(sessions, side, "present" if self._files.main or main is None else "gone")
+            rows = bundle_rows(sessions, side, {log.gone for log in logs.values()})
             pictures = images(sessions)
         self.outcome.changed = self._sync(rows, pictures)
         ids = {s.info.id for s in sessions}
@@ -115,33 +118,34 @@ class BundleImport:
             self._db.execute("ROLLBACK TO bundle")
             raise PluginError.of(self._files.format.plugin, "its values", error) from error
         finally:
-            self._db.execute("RELEASE bundle")
-
-    def _folder(self) -> str | None:
-        logs = self._files.logs()
-        if logs:
-            return logs[0].folder
-        return next((s["folder"] for s in self._stored.values()), None)
+            if self._db.in_transaction:  # a full disk takes back the whole transaction
+                self._db.execute("RELEASE bundle")
 
     def _read(self, log: LogFile) -> _Log:
         sid = ledger.source_id(self._key, log)
         source = self._stored.get(sid)
         if source is not None and ledger.untouched(source, log):
             self.outcome.sources[sid] = "unchanged"
-            return _Log(stream=ledger.stored_stream(self._db, source))
+            return _Log(stream=ledger.stored_stream(self._db, source), folder=log.folder)
         try:
             file, stat = open_log(log)
         except OSError as error:
             return self._failed(log, sid, source, error)
+        self.outcome.sources[sid] = "new" if source is None else "changed"
         with closing(file):
-            start, so_far, generation = self._start(log, source, file, stat)
-            self.outcome.sources[sid] = "new" if source is None else "changed"
             try:
-                stream, checkpoint = self._feed(log, file, sid, generation, start, so_far)
+                return self._take_in(log, sid, source, file, stat)
             except (OSError, PluginError) as error:
                 return self._failed(log, sid, source, error)
-            seen = prints(file, checkpoint.offset)
-        return _Log(stream=stream, source=ledger.read_row(log, sid, stat, generation, stream, checkpoint, seen))
+
+    def _take_in(self, log: LogFile, sid: str, source: Source | None, file: BinaryIO, stat: FileStat) -> _Log:
+        start, so_far, generation = self._start(log, source, file, stat)
+        with self._intake(sid, generation, file, start.offset if start else 0) as taken:
+            stream, checkpoint = read_log(log, file, so_far=so_far, start=start, tee=taken.take)
+        stat = replace(stat, size=taken.end)
+        seen = prints(file, checkpoint.offset)
+        row = ledger.read_row(log, sid, stat, generation, stream, checkpoint, seen)
+        return _Log(stream=stream, folder=log.folder, source=row)
 
     def _start(
         self, log: LogFile, source: Source | None, file: BinaryIO, stat: FileStat
@@ -150,35 +154,14 @@ class BundleImport:
         if source is None or source["checkpoint"] is None:
             return None, None, 0
         generation = source["generation"]
-        if log.format.framer == "jsonl" and changed(file, stat.size, ledger.prints_of(source)) == "grown":
-            point = ledger.decode_checkpoint(source["checkpoint"])
-            so_far = ledger.stored_stream(self._db, source)
-            return point, replace(so_far, issues=[i for i in so_far.issues if i.kind not in FILE_ISSUES]), generation
-        return None, None, generation + 1
-
-    def _feed(
-        self, log: LogFile, file: BinaryIO, sid: str, generation: int, start: Checkpoint | None, so_far: Stream | None
-    ) -> tuple[Stream, Checkpoint]:
-        offset = start.offset if start else 0
-        archive = raw.Archive(self._db, sid, generation, offset) if self._keep_raw else None
-
-        def tee(data: bytes) -> None:
-            self._advance(len(data))
-            if archive is not None:
-                archive.write(data)
-
-        try:
-            return read_log(log, file, so_far=so_far, start=start, tee=tee)
-        except PluginError:
-            if archive is not None:  # the bytes are kept all the same
-                archive = raw.Archive(self._db, sid, generation, offset)
-                file.seek(offset)
-                for data in iter(lambda: file.read(raw.BLOCK), b""):
-                    archive.write(data)
-            raise
-        finally:
-            if archive is not None:
-                archive.close()
+        if not still_begins(self._db, source, file, stat.size):
+            return None, None, generation + 1
+        if log.format.framer != "jsonl":
+            return None, None, generation + (stat.size != source["size"])
+        point = ledger.decode_checkpoint(source["checkpoint"])
+        so_far = ledger.stored_stream(self._db, source)
+        issues = [i for i in so_far.issues if i.kind not in ledger.FILE_ISSUES]
+        return point, replace(so_far, issues=issues), generation
 
     def _failed(self, log: LogFile, sid: str, source: Source | None, error: OSError | PluginError) -> _Log:
         """Record a file that could not be read. Its rows stay, and the next import tries again."""
@@ -188,30 +171,40 @@ class BundleImport:
         else:
             issue, refused = Issue(kind="unreadable", reason=f"cannot read: {error.strerror or error}"), None
         self.outcome.notices.append((log.found.path, issue))
-        known = source is not None and source["checkpoint"] is not None
-        stream = ledger.stored_stream(self._db, source) if source and known else Stream(refused=refused)
-        row = {**(source or ledger.row(log, sid, log.found.stat)), "state": "unreadable"}
-        ledger.put(self._db, row)
-        kept = [i for i in stream.issues if i.kind not in FILE_ISSUES]
-        ledger.write_issues(self._db, sid, [*kept, issue], row["session_id"])
-        return _Log(stream=stream)
+        row = source if source is not None else ledger.row(log, sid, log.found.stat, refused=refused)
+        ledger.put_failed(self._db, row, issue)
+        return _Log(stream=ledger.stored_stream(self._db, row), folder=row["folder"])
 
     def _side(self) -> SideFacts:
-        """Facts of the files beside the logs in name order, and those of such files that are no longer there."""
-        facts: SideFacts = []
-        present = set()
+        """Facts of the files beside the logs, by the name of their source; of those that are gone too."""
+        found: dict[str, list[Fact]] = {}
+        for name, fact in reader.side_facts(self._db, self._key):
+            found.setdefault(name, []).append(fact)
         for log in sorted(self._files.side, key=lambda s: s.found.path):
             sid = ledger.source_id(self._key, log)
             source = self._stored.get(sid)
-            state = "new" if source is None else "unchanged" if ledger.untouched(source, log) else "changed"
+            same = ledger.untouched(source, log)
+            self.outcome.sources[sid] = "new" if source is None else "unchanged" if same else "changed"
             try:
-                found = read_side(log)
+                file, stat = open_log(log)
+                with closing(file):
+                    found[sid] = read_side(log, file) if same else self._take_in_side(log, sid, source, file, stat)
             except (OSError, PluginError) as error:
                 self._failed(log, sid, source, error)
-                continue
-            present.add(sid)
-            self.outcome.sources[sid] = state
-            if state != "unchanged":
-                ledger.put(self._db, ledger.row(log, sid, log.found.stat))
-            facts += [(sid, fact) for fact in found]
-        return facts + [(name, f) for name, f in reader.side_facts(self._db, self._key) if name not in present]
+        return [(name, fact) for name in sorted(found) for fact in found[name]]
+
+    def _take_in_side(
+        self, log: LogFile, sid: str, source: Source | None, file: BinaryIO, stat: FileStat
+    ) -> list[Fact]:
+        generation = 0
+        if source is not None and source["consumed"] is not None:
+            same = stat.size == source["size"] and still_begins(self._db, source, file, stat.size)
+            generation = source["generation"] + (not same)
+        with self._intake(sid, generation, file, 0) as taken:
+            facts = read_side(log, file, taken.take)
+        seen = prints(file, taken.end)
+        ledger.put(self._db, ledger.side_row(log, sid, replace(stat, size=taken.end), generation, seen))
+        return facts
+
+    def _intake(self, sid: str, generation: int, file: BinaryIO, offset: int) -> AbstractContextManager[Intake]:
+        return intake(self._db if self._keep_raw else None, sid, generation, file, offset, self._advance)

@@ -11,7 +11,7 @@ from clm_sessions.formats.base import Head, Located, LogFormat
 from clm_sessions.frames import document, head, read_head
 from clm_sessions.model import Issue
 from clm_sessions.plugins import Registry
-from clm_sessions.sources import FileStat, Found, walk
+from clm_sessions.sources import FileStat, Found, readable, walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +179,9 @@ def _claimed(
 
 
 def _log(found: Found, fmt: LogFormat, place: Known | Located, session: str) -> LogFile:
-    return LogFile(found=found, format=fmt, role=place.role, session=session, agent=place.agent, folder=place.folder)
+    agent = None if place.agent is None else readable(place.agent)
+    folder = None if place.folder is None else readable(place.folder)
+    return LogFile(found=found, format=fmt, role=place.role, session=readable(session), agent=agent, folder=folder)
 
 
 def _heads(path: str, names: Iterable[str], registry: Registry, problems: list[Issue]) -> dict[str, Head]:

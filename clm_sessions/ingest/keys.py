@@ -9,13 +9,26 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 from clm_sessions.ingest.discover import Files, LogFile
 from clm_sessions.sources import Prints, prints
 
 Verdict = Literal["same", "copy", "other"]
+KEY_LIMIT = 200
+_SPECIAL = re.compile(r"[\x00-\x1f\x7f%/:@~]")
+
+
+def plain_key(session: str) -> str:
+    """The key of a session with that id: the id, but what has a meaning in keys is written as ``%3A``.
+
+    Otherwise the id of one session could be that of another one's subagent. Very long ids are cut, with a digest.
+    """
+    key = _SPECIAL.sub(lambda found: f"%{ord(found[0]):02X}", session)
+    return key if len(key) <= KEY_LIMIT else f"{key[:KEY_LIMIT]}%{_digest(session)}"
 
 
 def session_key(bundle: Files, taken: Mapping[str, tuple[str, Prints | None]]) -> tuple[str, Verdict]:
@@ -23,14 +36,40 @@ def session_key(bundle: Files, taken: Mapping[str, tuple[str, Prints | None]]) -
 
     ``taken``: by key, the path of its main log and what was consumed of it (None: nothing yet).
     """
-    key = bundle.session
+    key = plain_key(bundle.session)
     main = bundle.main
     if main is None or key not in taken or taken[key][0] == main.found.path:
         return key, "same"
     verdict = _compare(main, *taken[key])
     if verdict == "other":
-        return f"{key}~{hashlib.sha256(main.found.relative.encode('utf-8', 'replace')).hexdigest()[:8]}", "other"
+        return f"{key}~{_digest(main.found.relative)}", "other"
     return key, verdict
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
+
+
+def sort_copies(bundle: Files) -> None:
+    """Of several logs of one agent, those that are not the beginning of another are agents of their own.
+
+    Such an agent's id gets a digest of its place, as a session's key does. The longer of two copies is the log.
+    """
+    copies, bundle.copies = bundle.copies, []
+    for log in copies:
+        first = bundle.agents.get(log.agent) if log.agent is not None and log.role == "agent" else None
+        if first is None or log.agent is None:
+            bundle.copies.append(log)
+            continue
+        verdict = _compare(log, first.found.path, None)
+        if verdict == "other":
+            agent = f"{log.agent}~{_digest(log.found.relative)}"
+            bundle.agents[agent] = replace(log, agent=agent)
+        elif verdict == "same":
+            bundle.agents[log.agent] = log
+            bundle.copies.append(first)
+        else:
+            bundle.copies.append(log)
 
 
 def _compare(log: LogFile, path: str, consumed: Prints | None) -> Verdict:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from clm_sessions import times
 from clm_sessions.ingest.discover import LogFile
 from clm_sessions.model import Issue, Stream
 from clm_sessions.read import Checkpoint
-from clm_sessions.sources import FileStat, Found, Prints
-from clm_sessions.store import reader
+from clm_sessions.sources import FileStat, Found, Prints, path_of, path_text
+from clm_sessions.store import raw, reader
 from clm_sessions.store.codec import clean, dumps
 from clm_sessions.store.writer import replace_rows
 
@@ -21,8 +21,10 @@ Source = dict[str, Any]
 COLUMNS = (
     "id", "session_id", "format", "role", "state", "path", "relative_path", "folder", "native_id", "agent_id", "device",
     "inode", "size", "mtime_ns", "ctime_ns", "generation", "lines", "consumed", "head_hash", "tail_hash", "first_at",
-    "last_at", "refused", "checkpoint",
+    "last_at", "refused", "checkpoint", "archived", "checksum",
 )  # fmt: skip
+FILE_ISSUES = frozenset(("unreadable", "plugin", "unrecognised"))
+"""Kinds of issue that say a whole file could not be read; they end when it can."""
 
 
 def source_id(key: str, log: LogFile) -> str:
@@ -37,18 +39,25 @@ def source_id(key: str, log: LogFile) -> str:
 
 
 def stored(db: sqlite3.Connection, key: str) -> dict[str, Source]:
-    """The source rows of a bundle by id."""
+    """The source rows of a bundle by id, copies left out."""
     rows = db.execute(
-        f"SELECT {', '.join(COLUMNS)} FROM sources WHERE id = ? OR (id > ? AND id < ?) OR (id > ? AND id < ?)",
+        f"SELECT {', '.join(COLUMNS)} FROM sources WHERE (id = ? OR (id > ? AND id < ?) OR (id > ? AND id < ?)) "
+        "AND state <> 'copy' ORDER BY id",
         (key, f"{key}:", f"{key};", f"{key}/", f"{key}0"),
     )
-    return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in rows}
+    return {row[0]: _source(row) for row in rows}
 
 
 def by_path(db: sqlite3.Connection) -> dict[str, Source]:
     """Every source row by path."""
-    rows = db.execute(f"SELECT {', '.join(COLUMNS)} FROM sources")
-    return {row[5]: dict(zip(COLUMNS, row, strict=True)) for row in rows}
+    found = map(_source, db.execute(f"SELECT {', '.join(COLUMNS)} FROM sources ORDER BY id"))
+    return {source["path"]: source for source in found}
+
+
+def _source(row: tuple[Any, ...]) -> Source:
+    source = dict(zip(COLUMNS, row, strict=True))
+    source["path"] = path_of(source["path"])
+    return source
 
 
 def place_digest(log: LogFile) -> str:
@@ -116,31 +125,67 @@ def read_row(
     )  # fmt: skip
 
 
+def side_row(log: LogFile, sid: str, stat: FileStat, generation: int, seen: Prints) -> Source:
+    """The row of a file beside the logs that was just read."""
+    return row(log, sid, stat, generation=generation, consumed=seen.consumed, head_hash=seen.head, tail_hash=seen.tail)
+
+
 def write(db: sqlite3.Connection, source: Source, stream: Stream, session: str | None) -> None:
     """Write the account of a log: its row, lines, record types and issues. ``session``: its key, if it has one."""
     sid = source["id"]
-    put(db, {**source, "session_id": session})
     replace_rows(db, "source_lines", "source_id", sid, [(sid, d, n) for d, n in sorted(stream.lines.items()) if n])
     types = [(sid, clean(kind), d, n) for (kind, d), n in sorted(stream.types.items())]
     replace_rows(db, "record_types", "source_id", sid, types)
-    write_issues(db, sid, stream.issues, session)
+    put(db, {**source, "session_id": session}, stream.issues)
 
 
-def put(db: sqlite3.Connection, source: Source) -> None:
-    """Write one source row."""
-    replace_rows(db, "sources", "id", source["id"], [tuple(source[name] for name in COLUMNS)])
+def put(db: sqlite3.Connection, source: Source, issues: Iterable[Issue] = ()) -> None:
+    """Write one source row, and make its issues exactly these."""
+    sid, session = source["id"], source["session_id"]
+    rows = [(sid, n, i.kind, clean(i.reason), i.line, i.offset, session) for n, i in enumerate(issues)]
+    replace_rows(db, "ingest_issues", "source_id", sid, rows)
+    kept = raw.sizes(db, sid)
+    given = {**source, "path": path_text(source["path"]), "archived": dumps(kept) if kept else None}
+    replace_rows(db, "sources", "id", sid, [tuple(given[name] for name in COLUMNS)])
+    _seal(db, sid)
+
+
+def put_failed(db: sqlite3.Connection, source: Source, issue: Issue) -> None:
+    """Record that a file could not be read, beside the issues that are known of its lines."""
+    rows = db.execute(
+        "SELECT kind, reason, line, byte_offset FROM ingest_issues WHERE source_id = ? ORDER BY seq", (source["id"],)
+    )
+    kept = [Issue(kind=k, reason=r, line=n, offset=o) for k, r, n, o in rows if k not in FILE_ISSUES]
+    put(db, {**source, "state": "unreadable"}, [*kept, issue])
+
+
+def set_state(db: sqlite3.Connection, sid: str, state: str) -> None:
+    """Change the state of a source."""
+    db.execute("UPDATE sources SET state = ? WHERE id = ?", (state, sid))
+    _seal(db, sid)
+
+
+def _seal(db: sqlite3.Connection, sid: str) -> None:
+    db.execute("UPDATE sources SET checksum = ? WHERE id = ?", (checksum(db, sid), sid))
+
+
+def checksum(db: sqlite3.Connection, sid: str) -> str:
+    """What ``sources.checksum`` should be: a digest of the row and of all that the account says of the source.
+
+    Much of it stands nowhere else: the stat of the file, and the issues of files that no format reads.
+    """
+    told = [db.execute(f"SELECT {', '.join(COLUMNS[:-1])} FROM sources WHERE id = ?", (sid,)).fetchall()]
+    told += [
+        db.execute(f"SELECT * FROM {table} WHERE source_id = ? ORDER BY 1, 2, 3", (sid,)).fetchall()
+        for table in ("source_lines", "record_types", "ingest_issues")
+    ]
+    return hashlib.blake2b(dumps(told).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def forget(db: sqlite3.Connection, sid: str) -> None:
     """Drop the row and the issues of a source that turned out to be something else."""
     for table, column in (("ingest_issues", "source_id"), ("sources", "id")):
         replace_rows(db, table, column, sid, [])
-
-
-def write_issues(db: sqlite3.Connection, sid: str, issues: Any, session: str | None) -> None:  # noqa: ANN401 - issues
-    """Make the issues of a source exactly these."""
-    rows = [(sid, n, i.kind, clean(i.reason), i.line, i.offset, session) for n, i in enumerate(issues)]
-    replace_rows(db, "ingest_issues", "source_id", sid, rows)
 
 
 def stored_stream(db: sqlite3.Connection, source: Source) -> Stream:

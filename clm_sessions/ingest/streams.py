@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,6 +17,7 @@ from clm_sessions.read import Checkpoint, read_document, read_rows, read_stream
 from clm_sessions.sources import FileStat, file_stat
 
 Tee = Callable[[bytes], None]
+SIDE_LIMIT = 1 << 20
 
 
 class _TeeFile:
@@ -48,11 +49,24 @@ def read_log(
     Raises OSError where the file cannot be read, PluginError where its format raises.
     """
     context = StreamContext(role="agent" if log.role == "agent" else "main", session=log.session, agent=log.agent)
-    with border(log.format, "reader"):
-        if log.format.framer != "jsonl":
-            return _read_whole(log, context, file, tee)
-        source: BinaryIO = _TeeFile(file, tee) if tee is not None else file  # type: ignore[assignment]
-        return read_stream(log.format, context, source, so_far=so_far, start=start)
+    source: BinaryIO = _TeeFile(file, tee) if tee is not None else file  # type: ignore[assignment]
+    return read_file(log.format, context, source, Path(log.found.path), so_far=so_far, start=start)
+
+
+def read_file(
+    fmt: LogFormat,
+    context: StreamContext,
+    file: BinaryIO,
+    path: Path,
+    *,
+    so_far: Stream | None = None,
+    start: Checkpoint | None = None,
+) -> tuple[Stream, Checkpoint]:
+    """The same for an open file. ``path``: where its bytes are, for a format that reads databases."""
+    with border(fmt, "reader"):
+        if fmt.framer == "jsonl":
+            return read_stream(fmt, context, file, so_far=so_far, start=start)
+        return _read_whole(fmt, context, file, path)
 
 
 @contextmanager
@@ -72,28 +86,29 @@ def open_log(log: LogFile) -> tuple[BinaryIO, FileStat]:
     return file, file_stat(os.fstat(file.fileno()))
 
 
-def read_side(log: LogFile, limit: int = 1 << 20) -> Sequence[Fact]:
-    """The facts in the first ``limit`` bytes of a file beside the logs. Raises as ``read_log`` does."""
-    with open(log.found.path, "rb") as file:
-        data = file.read(limit)
+def read_side(log: LogFile, file: BinaryIO, tee: Tee | None = None) -> list[Fact]:
+    """The facts in a file beside the logs, all of which goes to ``tee``. Raises as ``read_log`` does."""
+    data = file.read(SIDE_LIMIT)
+    if tee is not None:
+        for piece in (data, *iter(lambda: file.read(SIDE_LIMIT), b"")):
+            tee(piece)
     place = Located(role="side", session=log.session, agent=log.agent, folder=log.folder)
-    with border(log.format, "side"):
-        return tuple(log.format.side(place, os.path.basename(log.found.path), data))
+    return side_facts(log.format, place, os.path.basename(log.found.path), data)
 
 
-def _read_whole(log: LogFile, context: StreamContext, file: BinaryIO, tee: Tee | None) -> tuple[Stream, Checkpoint]:
+def side_facts(fmt: LogFormat, place: Located, name: str, data: bytes) -> list[Fact]:
+    """The facts in the first ``SIDE_LIMIT`` bytes of a file of that name beside the logs. PluginError as ``read_log``."""
+    with border(fmt, "side"):
+        return list(fmt.side(place, name, data))
+
+
+def _read_whole(fmt: LogFormat, context: StreamContext, file: BinaryIO, path: Path) -> tuple[Stream, Checkpoint]:
     """Formats that are one JSON document, or a database: read anew each time, each record a line of the account."""
     data = file.read()
-    if tee is not None:
-        tee(data)
-    stream = (
-        read_document(log.format, context, data)
-        if log.format.framer == "json"
-        else read_rows(log.format, context, _rows(log))
-    )
+    stream = read_document(fmt, context, data) if fmt.framer == "json" else read_rows(fmt, context, _rows(fmt, path))
     return stream, Checkpoint(offset=len(data), line=1)
 
 
-def _rows(log: LogFile) -> Iterator[tuple[Any, ...]]:
-    for query in log.format.queries:
-        yield from rows(Path(log.found.path), query)
+def _rows(fmt: LogFormat, path: Path) -> Iterator[tuple[Any, ...]]:
+    for query in fmt.queries:
+        yield from rows(path, query)

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from clm_sessions.errors import DatabaseError
@@ -16,8 +17,11 @@ PATIENCE = 600.0
 """Seconds to wait for another writer before giving up."""
 
 
-def open_writer(path: Path) -> sqlite3.Connection:
-    """A connection that may write, the file made 0600 and brought to this schema. DatabaseError if it is not ours."""
+def open_writer(path: Path, waiting: Callable[[], None] = lambda: None) -> sqlite3.Connection:
+    """A connection that may write, the file made 0600 and brought to this schema. DatabaseError if it is not ours.
+
+    ``waiting`` is told when somebody else has the file for longer.
+    """
     fresh = not path.exists()
     try:
         if fresh:
@@ -29,13 +33,13 @@ def open_writer(path: Path) -> sqlite3.Connection:
     try:
         if fresh or path.stat().st_size == 0:
             db.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-        db.execute("PRAGMA journal_mode = WAL")
+        begin(lambda: db.execute("PRAGMA journal_mode = WAL"), waiting)
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -16000")
-        schema.migrate(db)
+        begin(lambda: schema.migrate(db), waiting)
     except sqlite3.DatabaseError as error:
         db.close()
-        raise DatabaseError(f"{path}: {error}; name another file, or move this one away") from error
+        raise DatabaseError(f"{path}: {what_failed(error)}") from error
     except DatabaseError as error:
         db.close()
         raise DatabaseError(f"{path}: {error}") from None
@@ -55,7 +59,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
     return db
 
 
-def begin(start: Callable[[], None], waiting: Callable[[], None], patience: float = PATIENCE) -> None:
+def begin(start: Callable[[], object], waiting: Callable[[], None], patience: float = PATIENCE) -> None:
     """Call ``start`` (which begins a write transaction) until no other writer is in the way; tell ``waiting`` once.
 
     DatabaseError when the patience is used up.
@@ -80,12 +84,35 @@ def begin(start: Callable[[], None], waiting: Callable[[], None], patience: floa
 
 
 def close_writer(db: sqlite3.Connection) -> None:
-    """Put all pages into the one file and close. Without other readers the journal files go away too."""
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    db.execute("PRAGMA optimize")
-    db.execute("PRAGMA busy_timeout = 0")
+    """Put all pages into the one file and close; never raises, for the data are safe in the journal as well.
+
+    Without other readers the journal files go away too. Somebody who reads keeps the file in WAL mode, and whole.
+    """
     try:
-        db.execute("PRAGMA journal_mode = DELETE")
-    except sqlite3.OperationalError:  # somebody is reading: the file stays in WAL mode, and whole
-        db.execute("PRAGMA wal_checkpoint(PASSIVE)")
-    db.close()
+        for step in _CLOSING:
+            with suppress(sqlite3.Error):  # somebody reads or writes, or the disk is full
+                db.execute(step)
+    finally:
+        db.close()
+
+
+_CLOSING = (
+    "PRAGMA busy_timeout = 2000",
+    "PRAGMA wal_checkpoint(TRUNCATE)",
+    "PRAGMA optimize",
+    "PRAGMA busy_timeout = 0",
+    "PRAGMA journal_mode = DELETE",
+    "PRAGMA wal_checkpoint(PASSIVE)",
+)
+
+
+def what_failed(error: sqlite3.Error) -> str:
+    """What SQLite could not do, and what to do about it, in one line."""
+    text = str(error)
+    if "full" in text or "I/O" in text:
+        return f"{text}: free some space on its disk (or raise its limit) and run it again"
+    if "locked" in text or "busy" in text:
+        return "another program keeps writing to it; run it again when that has ended"
+    if "malformed" in text or "not a database" in text:
+        return f"{text}: the file is damaged; restore it from a backup, or move it away and import again"
+    return f"{text}; run it again"

@@ -1,32 +1,52 @@
 """The raw archive: the bytes of every source in compressed blocks, so that rows can be traced and logs given back.
 
-Blocks are byte ranges of one generation of a source. Generation 0 is the first content seen; a rewritten source
-begins another. The bytes of a provisional tail are written again when the source has grown.
+Blocks are byte ranges of one generation of a source, without holes between them. Generation 0 is the first content
+seen; a rewritten source begins another. The bytes of a provisional tail are written again when the source has grown.
+Each block carries a digest of its place, its packed and its unpacked bytes, for nothing else would notice one changed
+byte of a log that is no longer there.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from clm_sessions.errors import DatabaseError
 
 BLOCK = 256 * 1024
-INSERT = "INSERT OR REPLACE INTO raw_blocks VALUES (?, ?, ?, ?, ?, ?)"
+_COLUMNS = "byte_offset, byte_length, codec, digest, data"
+_INSERT = f"INSERT OR REPLACE INTO raw_blocks (source_id, generation, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_ONE = "source_id = ? AND generation = ?"
+
+
+class Block(NamedTuple):
+    """A block as it is stored: ``length`` bytes of the source from ``offset`` on."""
+
+    offset: int
+    length: int
+    codec: str
+    digest: str
+    data: bytes
 
 
 class Archive:
-    """Takes in the bytes of one source from ``offset`` on and writes them as blocks. ``close`` writes the rest."""
+    """Takes in the bytes of one source and writes them as blocks. ``close`` writes the rest.
+
+    ``start``: the offset of the byte it wants first. It is ``offset``, or less where the archive does not reach so far
+    (an import that did not keep it, a damaged last block). What was stored from there on is dropped.
+    """
 
     def __init__(self, db: sqlite3.Connection, source: str, generation: int, offset: int) -> None:
         self._db, self._source, self._generation = db, source, generation
-        self._offset = offset
-        self._held = bytearray()
         self._compress = _compressor()
-        _cut(db, source, generation, offset)
+        self._held = bytearray()
+        self._offset = self._reopen(offset)
+        self.start = self._offset + len(self._held)
 
     def write(self, data: bytes) -> None:
         """Take in the next bytes."""
@@ -40,73 +60,120 @@ class Archive:
         if self._held:
             self._write(len(self._held))
 
+    def _reopen(self, offset: int) -> int:
+        """Where the next block begins. A block that is not full is taken up again, so that small appends do not pile up."""
+        one = (self._source, self._generation)
+        row = self._db.execute(
+            f"SELECT {_COLUMNS} FROM raw_blocks WHERE {_ONE} AND byte_offset < ? ORDER BY byte_offset DESC LIMIT 1",
+            (*one, offset),
+        ).fetchone()
+        last = Block(*row) if row else Block(0, 0, "", "", b"")
+        end = last.offset + last.length
+        if last.length < BLOCK or end > offset:
+            end = last.offset
+            with suppress(DatabaseError):  # what is damaged is asked for again: the source is still there
+                self._held += unpack(*one, last)[: offset - end] if row else b""
+        self._db.execute(f"DELETE FROM raw_blocks WHERE {_ONE} AND byte_offset >= ?", (*one, end))
+        return end
+
     def _write(self, size: int) -> None:
+        one = (self._source, self._generation)
         view = memoryview(self._held)
         for start in range(0, size, BLOCK):
             piece = bytes(view[start : min(start + BLOCK, size)])
             codec, packed = self._compress(piece)
-            row = (self._source, self._generation, self._offset, len(piece), codec, packed)
-            self._db.execute(INSERT, row)
+            digest = _digest(*one, self._offset, codec, packed, piece)
+            self._db.execute(_INSERT, (*one, self._offset, len(piece), codec, digest, packed))
             self._offset += len(piece)
         view.release()
         del self._held[:size]
 
 
-def _cut(db: sqlite3.Connection, source: str, generation: int, offset: int) -> None:
-    """Drop the bytes from ``offset`` on: a provisional tail that is about to be read again."""
-    where = "source_id = ? AND generation = ?"
-    row = db.execute(
-        f"SELECT byte_offset, codec, byte_length, data FROM raw_blocks WHERE {where} AND byte_offset < ? "
-        "AND byte_offset + byte_length > ?",
-        (source, generation, offset, offset),
-    ).fetchone()
-    db.execute(f"DELETE FROM raw_blocks WHERE {where} AND byte_offset >= ?", (source, generation, offset))
-    if row:
-        at, codec, length, data = row
-        codec, packed = _compressor()(unpack(codec, length, data)[: offset - at])
-        db.execute(INSERT, (source, generation, at, offset - at, codec, packed))
+def sizes(db: sqlite3.Connection, source: str) -> list[int]:
+    """How many bytes of each generation of a source reach from its beginning without a hole; [] if none was kept."""
+    found: list[int] = []
+    rows = db.execute(
+        "SELECT generation, byte_offset, byte_length FROM raw_blocks WHERE source_id = ? "
+        "ORDER BY generation, byte_offset",
+        (source,),
+    )
+    for generation, offset, length in rows:
+        found += [0] * (generation + 1 - len(found))
+        if found[generation] == offset:
+            found[generation] += length
+    return found
+
+
+def blocks(db: sqlite3.Connection, source: str, generation: int) -> Iterator[Block]:
+    """The blocks of one generation of a source in order, as they are stored."""
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM raw_blocks WHERE {_ONE} ORDER BY byte_offset",
+        (source, generation),
+    )
+    return (Block(*row) for row in rows)
 
 
 def read(db: sqlite3.Connection, source: str, generation: int | None = None) -> Iterator[bytes]:
-    """The bytes of a source, block by block; the newest generation unless told. DatabaseError on a damaged block."""
+    """The bytes of a source, block by block; the newest generation unless told.
+
+    DatabaseError on a damaged or missing block, after the good ones before it.
+    """
     if generation is None:
         generation = db.execute("SELECT max(generation) FROM raw_blocks WHERE source_id = ?", (source,)).fetchone()[0]
-    rows = db.execute(
-        "SELECT codec, byte_length, data FROM raw_blocks WHERE source_id = ? AND generation = ? ORDER BY byte_offset",
-        (source, generation),
-    )
-    for codec, length, data in rows:
-        yield unpack(codec, length, data)
+    at = 0
+    for block in blocks(db, source, generation or 0):
+        if block.offset != at:
+            raise DatabaseError(f"the raw archive of {source} has a hole at byte {at}")
+        yield unpack(source, generation or 0, block)
+        at += block.length
 
 
 def read_range(db: sqlite3.Connection, source: str, generation: int, offset: int, length: int) -> bytes:
     """``length`` bytes from ``offset`` of one generation of a source (fewer if the archive ends before)."""
     rows = db.execute(
-        "SELECT byte_offset, codec, byte_length, data FROM raw_blocks WHERE source_id = ? AND generation = ? "
-        "AND byte_offset < ? AND byte_offset + byte_length > ? ORDER BY byte_offset",
+        f"SELECT {_COLUMNS} FROM raw_blocks WHERE {_ONE} AND byte_offset < ? AND byte_offset + byte_length > ? "
+        "ORDER BY byte_offset",
         (source, generation, offset + length, offset),
     )
-    found = [(at, unpack(codec, size, data)) for at, codec, size, data in rows]
+    found = [Block(*row) for row in rows]
     if not found:
         return b""
-    skip = offset - found[0][0]
-    return b"".join(data for _at, data in found)[skip : skip + length]
+    skip = offset - found[0].offset
+    return b"".join(unpack(source, generation, block) for block in found)[skip : skip + length]
 
 
-def unpack(codec: str, length: int, data: bytes) -> bytes:
-    """The bytes of one block. DatabaseError if it cannot be unpacked, naming the extra where one is missing."""
+def unpack(source: str, generation: int, block: Block) -> bytes:
+    """The bytes of one block.
+
+    DatabaseError if they are not those that were archived, or (naming the extra) if what unpacks them is missing.
+    """
+    where = f"the raw archive of {source} is damaged at byte {block.offset}"
     try:
-        if codec == "zlib":
-            return zlib.decompress(data)
-        if codec == "zstd":
-            return bytes(_zstandard().ZstdDecompressor().decompress(data, max_output_size=length))
+        content = _unpacked(block)
     except ImportError as error:
         raise DatabaseError(
             "this raw archive is packed with zstd; pip install 'clm-sessions[fast]' to read it"
         ) from error
-    except (zlib.error, _zstandard_error()) as error:
-        raise DatabaseError(f"a block of the raw archive is damaged: {error}") from error
-    raise DatabaseError(f"unknown codec {codec!r} in the raw archive")
+    except (zlib.error, _zstandard_error(), TypeError, ValueError, MemoryError, OverflowError) as error:
+        raise DatabaseError(f"{where}: {error}") from error
+    digest = _digest(source, generation, block.offset, block.codec, block.data, content)
+    if len(content) != block.length or digest != block.digest:
+        raise DatabaseError(f"{where}: its bytes have changed")
+    return content
+
+
+def _unpacked(block: Block) -> bytes:
+    if block.codec == "zlib":
+        return zlib.decompressobj().decompress(block.data, BLOCK + 1)
+    if block.codec == "zstd":
+        return bytes(_zstandard().ZstdDecompressor().decompress(block.data, max_output_size=BLOCK))
+    raise ValueError(f"unknown codec {block.codec!r}")
+
+
+def _digest(source: str, generation: int, offset: int, codec: str, packed: bytes, content: bytes) -> str:
+    """A fast checksum of the content and a strong one of all that is stored: the content is five times as large."""
+    place = f"{source}\0{generation}\0{offset}\0{codec}\0{len(content)}\0{zlib.crc32(content)}\0"
+    return hashlib.blake2b(place.encode("utf-8", "surrogatepass") + packed, digest_size=16).hexdigest()
 
 
 def _compressor() -> Callable[[bytes], tuple[str, bytes]]:

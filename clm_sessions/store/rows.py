@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from clm_sessions import times
@@ -77,12 +77,15 @@ _PATH_KEYS = ("file_path", "notebook_path", "path")
 
 
 def bundle_rows(
-    sessions: Sequence[Session], side: Sequence[tuple[str, Fact]] = (), source_state: str = "present"
+    sessions: Sequence[Session], side: Sequence[tuple[str, Fact]] = (), gone: Collection[str | None] = ()
 ) -> Rows:
-    """All rows of a bundle. ``side``: facts from files beside the logs, by source; they belong to the first session."""
+    """All rows of a bundle. ``side``: facts from files beside the logs, by source; they belong to the first session.
+
+    ``gone``: keys of the sessions whose log is no longer there.
+    """
     rows: Rows = {table: [] for table in COLUMNS}
     for number, session in enumerate(sessions):
-        _add(rows, session, side if number == 0 else (), source_state)
+        _add(rows, session, side if number == 0 else (), "gone" if session.id in gone else "present")
     return rows
 
 

@@ -79,7 +79,8 @@ TABLES: dict[str, str] = {
         id TEXT PRIMARY KEY, session_id TEXT REFERENCES sessions(id), format TEXT, role TEXT, state TEXT,
         path TEXT, relative_path TEXT, folder TEXT, native_id TEXT, agent_id TEXT, device INTEGER, inode INTEGER,
         size INTEGER, mtime_ns INTEGER, ctime_ns INTEGER, generation INTEGER, lines INTEGER, consumed INTEGER,
-        head_hash TEXT, tail_hash TEXT, first_at TEXT, last_at TEXT, refused TEXT, checkpoint TEXT""",
+        head_hash TEXT, tail_hash TEXT, first_at TEXT, last_at TEXT, refused TEXT, checkpoint TEXT,
+        archived TEXT, checksum TEXT""",
     "source_lines": """
         source_id TEXT REFERENCES sources(id), disposition TEXT, lines INTEGER, PRIMARY KEY (source_id, disposition)""",
     "record_types": """
@@ -90,7 +91,7 @@ TABLES: dict[str, str] = {
         session_id TEXT REFERENCES sessions(id), PRIMARY KEY (source_id, seq)""",
     "raw_blocks": """
         source_id TEXT REFERENCES sources(id), generation INTEGER, byte_offset INTEGER, byte_length INTEGER,
-        codec TEXT, data BLOB, PRIMARY KEY (source_id, generation, byte_offset)""",
+        codec TEXT, digest TEXT, data BLOB, PRIMARY KEY (source_id, generation, byte_offset)""",
 }
 
 # Each column a person would facet or sort on; a facet is counted over its own narrow index.
