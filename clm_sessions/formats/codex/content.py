@@ -46,14 +46,14 @@ def _part(part: Any) -> Block:  # noqa: ANN401 - a JSON value
         return Text(text=part)
     if not isinstance(part, dict):
         return Unknown(type="null" if part is None else type(part).__name__, data=part)
-    kind = part.get("type")
+    kind = word(part.get("type"))
     if kind in _TEXT and isinstance(part.get("text"), str):
         extra = {k: v for k, v in part.items() if k not in ("type", "text") and v}
         return Text(text=part["text"], extra=extra or None)
     image = data_image(part.get("image_url")) if kind in ("input_image", "inputImage") else None
     if image is not None:
         return image
-    return Unknown(type=kind if isinstance(kind, str) else "untyped", data=part)
+    return Unknown(type=kind or "untyped", data=part)
 
 
 def data_image(url: Any) -> Image | None:  # noqa: ANN401 - a JSON value

@@ -55,8 +55,9 @@ class Facts:
         """What has changed since the turn before."""
         return tuple(fact for key, name in _CONTEXT.items() for fact in self._new(name, payload.get(key)))
 
-    def of_event(self, kind: str, payload: Mapping[str, Any]) -> tuple[Fact, ...]:
+    def of_event(self, payload: Mapping[str, Any]) -> tuple[Fact, ...]:
         """The name of this thread; the thread that a call started."""
+        kind = payload.get("type")
         if kind == "thread_name_updated" and payload.get("thread_id") in (None, self._id, *self._threads[:1]):
             return tuple(self._new("title.custom", payload.get("thread_name")))
         if kind == "collab_agent_spawn_end":

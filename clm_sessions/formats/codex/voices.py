@@ -39,8 +39,7 @@ class Voices:
         marks = [_mark(speaker, text) for text in texts]
         if not marks or not all(mark in self._told for mark in marks):
             return True
-        for mark in marks:
-            self._told.remove(mark)
+        self._told = [mark for mark in self._told if mark not in marks]
         return False
 
     def prompt_item(self, text: str) -> bool:
