@@ -16,6 +16,7 @@ from clm_sessions.model import Issue
 
 BLOCK = 4096
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_MARK = re.compile("[:/]")
 Change = Literal["new", "unchanged", "grown", "rewritten"]
 
 
@@ -93,6 +94,11 @@ def _file(path: str, relative: str, entry: os.DirEntry[str] | None = None) -> Fo
 def readable(name: str) -> str:
     """A name as text that can be stored: bytes that are no UTF-8, and NUL, are written as ``%FF``."""
     return _UNSTORABLE.sub(lambda found: f"%{ord(found[0]) & 0xFF:02X}", name)
+
+
+def bundle_key(source_id: str) -> str:
+    """The key of the session that a source belongs to, as its log or as a file beside it."""
+    return _MARK.split(source_id, maxsplit=1)[0]
 
 
 def path_text(path: str) -> str:

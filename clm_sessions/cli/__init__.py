@@ -9,6 +9,7 @@ import click
 from clm_sessions import __version__, plugins
 from clm_sessions.cli.checking import check_log
 from clm_sessions.cli.importing import import_
+from clm_sessions.cli.keeping import export_log, verify
 from clm_sessions.cli.serving import serve
 from clm_sessions.cli.showing import list_, plugins_, show
 from clm_sessions.errors import ClmError
@@ -29,7 +30,7 @@ def cli(context: click.Context, debug: bool) -> None:
         context.obj["registry"] = plugins.from_environment()
 
 
-for command in (import_, list_, show, plugins_, serve, check_log):
+for command in (import_, list_, show, plugins_, serve, check_log, verify, export_log):
     cli.add_command(command)
 
 

@@ -42,7 +42,7 @@ def stored(db: sqlite3.Connection, key: str) -> dict[str, Source]:
     """The source rows of a bundle by id, copies left out."""
     rows = db.execute(
         f"SELECT {', '.join(COLUMNS)} FROM sources WHERE (id = ? OR (id > ? AND id < ?) OR (id > ? AND id < ?)) "
-        "AND state <> 'copy' ORDER BY id",
+        "AND state NOT IN ('copy', 'unrecognised') ORDER BY id",
         (key, f"{key}:", f"{key};", f"{key}/", f"{key}0"),
     )
     return {row[0]: _source(row) for row in rows}
@@ -54,9 +54,15 @@ def by_path(db: sqlite3.Connection) -> dict[str, Source]:
     return {source["path"]: source for source in found}
 
 
+def one(db: sqlite3.Connection, sid: str) -> Source:
+    """The row of a source that is there."""
+    return _source(db.execute(f"SELECT {', '.join(COLUMNS)} FROM sources WHERE id = ?", (sid,)).fetchone())
+
+
 def _source(row: tuple[Any, ...]) -> Source:
     source = dict(zip(COLUMNS, row, strict=True))
-    source["path"] = path_of(source["path"])
+    if isinstance(source["path"], str):
+        source["path"] = path_of(source["path"])
     return source
 
 
@@ -118,11 +124,16 @@ def read_row(
     log: LogFile, sid: str, stat: FileStat, generation: int, stream: Stream, checkpoint: Checkpoint, seen: Prints
 ) -> Source:
     """The row of a log that was just read."""
-    return row(
-        log, sid, stat, generation=generation, lines=sum(stream.lines.values()), consumed=seen.consumed,
-        head_hash=seen.head, tail_hash=seen.tail, first_at=times.iso(stream.first_at), last_at=times.iso(stream.last_at),
-        refused=stream.refused, checkpoint=encode_checkpoint(checkpoint),
-    )  # fmt: skip
+    return row(log, sid, stat, generation=generation, **account(stream, checkpoint, seen))
+
+
+def account(stream: Stream, checkpoint: Checkpoint, seen: Prints) -> dict[str, Any]:
+    """The columns of a source that follow from its bytes."""
+    return {
+        "lines": sum(stream.lines.values()), "consumed": seen.consumed, "head_hash": seen.head, "tail_hash": seen.tail,
+        "first_at": times.iso(stream.first_at), "last_at": times.iso(stream.last_at), "refused": stream.refused,
+        "checkpoint": encode_checkpoint(checkpoint),
+    }  # fmt: skip
 
 
 def side_row(log: LogFile, sid: str, stat: FileStat, generation: int, seen: Prints) -> Source:
@@ -132,18 +143,28 @@ def side_row(log: LogFile, sid: str, stat: FileStat, generation: int, seen: Prin
 
 def write(db: sqlite3.Connection, source: Source, stream: Stream, session: str | None) -> None:
     """Write the account of a log: its row, lines, record types and issues. ``session``: its key, if it has one."""
-    sid = source["id"]
-    replace_rows(db, "source_lines", "source_id", sid, [(sid, d, n) for d, n in sorted(stream.lines.items()) if n])
-    types = [(sid, clean(kind), d, n) for (kind, d), n in sorted(stream.types.items())]
-    replace_rows(db, "record_types", "source_id", sid, types)
+    for table, rows in account_rows(source["id"], stream, session).items():
+        replace_rows(db, table, "source_id", source["id"], rows)
     put(db, {**source, "session_id": session}, stream.issues)
+
+
+def account_rows(sid: str, stream: Stream, session: str | None) -> dict[str, list[tuple[Any, ...]]]:
+    """The rows beside a source: its lines by disposition, its record types, its issues."""
+    return {
+        "source_lines": [(sid, d, n) for d, n in sorted(stream.lines.items()) if n],
+        "record_types": [(sid, clean(kind), d, n) for (kind, d), n in sorted(stream.types.items())],
+        "ingest_issues": _issue_rows(sid, stream.issues, session),
+    }
+
+
+def _issue_rows(sid: str, issues: Iterable[Issue], session: str | None) -> list[tuple[Any, ...]]:
+    return [(sid, n, i.kind, clean(i.reason), i.line, i.offset, session) for n, i in enumerate(issues)]
 
 
 def put(db: sqlite3.Connection, source: Source, issues: Iterable[Issue] = ()) -> None:
     """Write one source row, and make its issues exactly these."""
-    sid, session = source["id"], source["session_id"]
-    rows = [(sid, n, i.kind, clean(i.reason), i.line, i.offset, session) for n, i in enumerate(issues)]
-    replace_rows(db, "ingest_issues", "source_id", sid, rows)
+    sid = source["id"]
+    replace_rows(db, "ingest_issues", "source_id", sid, _issue_rows(sid, issues, source["session_id"]))
     kept = raw.sizes(db, sid)
     given = {**source, "path": path_text(source["path"]), "archived": dumps(kept) if kept else None}
     replace_rows(db, "sources", "id", sid, [tuple(given[name] for name in COLUMNS)])
@@ -157,6 +178,8 @@ def put_failed(db: sqlite3.Connection, source: Source, issue: Issue) -> None:
     )
     kept = [Issue(kind=k, reason=r, line=n, offset=o) for k, r, n, o in rows if k not in FILE_ISSUES]
     put(db, {**source, "state": "unreadable"}, [*kept, issue])
+    if source["state"] == "gone":
+        db.execute("UPDATE sessions SET source_state = 'present' WHERE id = ?", (source["session_id"],))
 
 
 def set_state(db: sqlite3.Connection, sid: str, state: str) -> None:
@@ -179,7 +202,7 @@ def checksum(db: sqlite3.Connection, sid: str) -> str:
         db.execute(f"SELECT * FROM {table} WHERE source_id = ? ORDER BY 1, 2, 3", (sid,)).fetchall()
         for table in ("source_lines", "record_types", "ingest_issues")
     ]
-    return hashlib.blake2b(dumps(told).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(json.dumps(told, default=repr).encode(), digest_size=16).hexdigest()
 
 
 def forget(db: sqlite3.Connection, sid: str) -> None:

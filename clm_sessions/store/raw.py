@@ -128,6 +128,47 @@ def read(db: sqlite3.Connection, source: str, generation: int | None = None) -> 
         at += block.length
 
 
+class Stored:
+    """What was archived of a source as a file to read from its beginning; at most ``limit`` bytes of it.
+
+    Raises DatabaseError as ``read`` does.
+    """
+
+    def __init__(self, db: sqlite3.Connection, source: str, generation: int, limit: int) -> None:
+        self._one = (db, source, generation)
+        self._limit = limit
+        self.seek(0)
+
+    def seek(self, offset: int) -> int:
+        """Go to the beginning; there is nowhere else to go."""
+        if offset:
+            raise ValueError(f"cannot begin at byte {offset} of the archive")
+        self._blocks, self._rest, self._left = read(*self._one), b"", self._limit
+        self._breaks, self._ended = 0, True
+        return 0
+
+    @property
+    def lines(self) -> int:
+        """How many physical lines have been read, an unfinished last one too."""
+        return self._breaks + (not self._ended)
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, all of them where no size is given."""
+        wanted = self._left if size < 0 else min(size, self._left)
+        pieces = [self._rest]
+        have = len(self._rest)
+        while have < wanted and (block := next(self._blocks, b"")):
+            pieces.append(block)
+            have += len(block)
+        joined = b"".join(pieces)
+        data, self._rest = joined[:wanted], joined[wanted:]
+        self._left -= len(data)
+        if data:
+            self._breaks += data.count(b"\n")
+            self._ended = data.endswith(b"\n")
+        return data
+
+
 def read_range(db: sqlite3.Connection, source: str, generation: int, offset: int, length: int) -> bytes:
     """``length`` bytes from ``offset`` of one generation of a source (fewer if the archive ends before)."""
     rows = db.execute(

@@ -15,8 +15,8 @@ from clm_sessions.store import lineage
 from clm_sessions.store.rows import COLUMNS, KEYS, Row, Rows
 from clm_sessions.store.schema import FTS
 
-_OF_SESSION = tuple(t for t in COLUMNS if t not in ("projects", "sessions"))
-_FROM_LINEAGE = {
+OF_SESSION = tuple(t for t in COLUMNS if t not in ("projects", "sessions"))
+FROM_LINEAGE = {
     "sessions": {"own_input_tokens", "own_output_tokens", "own_cache_read_tokens", "own_cache_creation_tokens",
                  "inherited_messages", "forked_from"},
     "messages": {"inherited"},
@@ -69,13 +69,15 @@ class Writer:
         changed = self._sync_projects(rows["projects"])
         self._add_images(images)
         lost: set[str] = set()
-        for table in _OF_SESSION:
+        for table in OF_SESSION:
             stored = self._stored(table, "session_id", old)
             if table == "message_attachments":
                 lost = {row[3] for row in stored.values()} - {row[3] for row in rows[table]}
             changed |= self._sync_table(table, stored, rows[table])
-        changed |= self._sync_table("sessions", self._stored("sessions", "id", old), rows["sessions"])
+        stored = self._stored("sessions", "id", old)
+        changed |= self._sync_table("sessions", stored, rows["sessions"])
         self._drop_images(lost)
+        self._drop_projects({row[2] for row in stored.values()} - {row[2] for row in rows["sessions"]})
         if changed:
             self._touched |= old | new
             self._fresh |= new - old
@@ -99,7 +101,7 @@ class Writer:
         if not stored:
             self._insert(table, rows)
             return bool(rows)
-        foreign = _FROM_LINEAGE.get(table, set())
+        foreign = FROM_LINEAGE.get(table, set())
         compared = [i for i, name in enumerate(COLUMNS[table]) if name not in foreign]
         fresh, gone = [], set(stored)
         for row in rows:
@@ -153,6 +155,13 @@ class Writer:
             "DELETE FROM attachments WHERE sha256 = ? "
             "AND NOT EXISTS (SELECT 1 FROM message_attachments m WHERE m.sha256 = attachments.sha256)",
             ((h,) for h in sorted(hashes)),
+        )
+
+    def _drop_projects(self, ids: set[str | None]) -> None:
+        self._db.executemany(
+            "DELETE FROM projects WHERE id = ? "
+            "AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.project_id = projects.id)",
+            ((one,) for one in ids if one is not None),
         )
 
 

@@ -1,0 +1,71 @@
+"""``clm-sessions verify`` and ``export-log``: is all that was imported still there, and give it back."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from clm_sessions.cli.common import count, default_database
+from clm_sessions.plugins import Registry
+
+
+@click.command("verify")
+@click.argument("database", required=False, metavar="[DB]", type=click.Path(path_type=Path))
+@click.option("--full", is_flag=True, help="Read the log files too that are still there.")
+@click.pass_obj
+def verify(obj: dict[str, Registry], database: Path | None, full: bool) -> None:
+    """Check that a database is whole and says what the logs said. Writes nothing; exit code 1 if something is wrong.
+
+    Every row is made anew from the raw archive and compared; every archived byte, search index and key is checked.
+    """
+    from clm_sessions.verify import verify as check
+
+    database = database or default_database()
+    result = check(database, obj["registry"], full=full)
+    for finding in result.findings:
+        click.echo(f"{finding.where}: {finding.what}")
+    if result.total > len(result.findings):
+        click.echo(f"… and {result.total - len(result.findings):,} more")
+    for note in result.notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(f"{database}: checked {', '.join(count(n, what) for what, n in result.checked.items())}", err=True)
+    for remedy in dict.fromkeys(finding.remedy for finding in result.findings):
+        click.echo(f"{database}: what to do: {remedy}", err=True)
+    click.echo(f"{database}: {count(result.total) if result.total else 'nothing'} wrong", err=True)
+    sys.exit(1 if result.total else 0)
+
+
+@click.command("export-log")
+@click.argument("session")
+@click.argument("database", required=False, metavar="[DB]", type=click.Path(path_type=Path))
+@click.option("--generation", type=int, help="An earlier content of a log that was rewritten; see --list.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="A file, or a folder for all files of the session."
+)
+@click.option("--list", "listing", is_flag=True, help="Say what the database keeps of the session, and end.")
+def export_log(session: str, database: Path | None, generation: int | None, output: Path | None, listing: bool) -> None:
+    """Give back the log of a SESSION byte for byte, also if it was deleted since.
+
+    SESSION is an id, or the beginning of one. Without -o the log goes to standard output; with a folder the logs of
+    its subagents and the files beside them come too, laid out as they were.
+    """
+    from clm_sessions import giveback
+    from clm_sessions.library import open_db
+
+    with open_db(database or default_database()) as opened:
+        files = giveback.find(opened.db, session)
+        if listing:
+            click.echo("\n".join(line for file in files for line in file.lines()))
+        elif output is None:
+            for data in giveback.read(opened.db, files[0], generation):
+                sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        elif output.is_dir() or str(output).endswith(os.sep):
+            for path, size in giveback.write_all(opened.db, files, output, generation):
+                click.echo(f"{path}: {count(size, 'bytes')}", err=True)
+        else:
+            size = giveback.write(opened.db, files[0], output, generation)
+            click.echo(f"{output}: {count(size, 'bytes')}", err=True)

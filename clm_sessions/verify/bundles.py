@@ -1,0 +1,256 @@
+"""Rows against what the raw archive gives when it is read, derived and turned into rows once more by the real code."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import Any
+
+from clm_sessions.derive import Bundle, derive
+from clm_sessions.errors import ClmError
+from clm_sessions.formats.base import Located, LogFormat, StreamContext
+from clm_sessions.ingest import ledger
+from clm_sessions.ingest.ledger import Source
+from clm_sessions.ingest.streams import SIDE_LIMIT, border, read_file, side_facts
+from clm_sessions.model import Fact, Image, Stream
+from clm_sessions.packed import plain_name
+from clm_sessions.plugins import Registry
+from clm_sessions.read import Checkpoint
+from clm_sessions.sources import Prints, prints
+from clm_sessions.store import raw
+from clm_sessions.store.rows import COLUMNS, KEYS, Row, Rows, bundle_rows, images
+from clm_sessions.store.writer import FROM_LINEAGE, OF_SESSION
+from clm_sessions.verify.archive import extent
+from clm_sessions.verify.findings import AGAIN, Result
+
+_DERIVED = (
+    "session_id", "lines", "consumed", "head_hash", "tail_hash", "first_at", "last_at", "refused", "checkpoint",
+)  # fmt: skip
+
+
+class Checker:
+    """Checks bundle after bundle, and remembers what belongs to all of them: projects, images, numbers of rows."""
+
+    def __init__(self, db: sqlite3.Connection, registry: Registry, result: Result) -> None:
+        self._db, self._registry, self._result = db, registry, result
+        self._sessions: set[str] = set()
+        self._projects: dict[str, Row] = {}
+        self._images: dict[str, set[str]] = {}
+        self._rows = dict.fromkeys(COLUMNS, 0)
+        self._partly = False
+        self._unchecked = 0
+
+    def check(self, key: str, sources: Sequence[Source], *, usable: bool) -> None:
+        """Check the sessions of one bundle. ``sources``: its files, no copies; ``usable``: whether they are sound."""
+        fmt = self._registry.formats.get(sources[0]["format"])
+        before = self._stored_ids(key)
+        reason = None
+        if not usable:
+            reason = "what it was made of is damaged"
+        elif fmt is None:
+            reason = f"the format {sources[0]['format']!r} is not installed"
+        elif not all(extent(s) is not None for s in sources if s["consumed"] is not None):
+            reason = "its log is not whole in the raw archive (--no-raw)"
+        else:
+            try:
+                self._check_rows(fmt, key, sources, before)
+            except ClmError as error:
+                reason = str(error)
+        if reason is not None:
+            self._partly = True
+            self._unchecked += 1
+            if self._unchecked <= 20:
+                self._result.note(f"{key}: rows not compared: {reason}")
+            self._compare(before, {}, only_count=True)
+
+    def finish(self) -> None:
+        """Check what no single bundle answers for. Call it when all were checked."""
+        if self._unchecked > 20:
+            self._result.note(f"{self._unchecked} sessions in all whose rows were not compared")
+        self._check_projects()
+        self._check_images()
+        self._check_strays()
+
+    def _stored_ids(self, key: str) -> set[str]:
+        rows = self._db.execute(
+            "SELECT id FROM sessions WHERE id = ? OR (id > ? AND id < ?)", (key, f"{key}:", f"{key};")
+        )
+        return {sid for (sid,) in rows}
+
+    def _check_rows(self, fmt: LogFormat, key: str, sources: Sequence[Source], before: set[str]) -> None:
+        logs = {s["agent_id"]: s for s in sources if s["role"] != "side"}
+        side = [(s["id"], fact) for s in sources if s["role"] == "side" for fact in self._side(fmt, s)]
+        read = {agent: self._read(fmt, source) for agent, source in logs.items()}
+        streams = {agent: stream for agent, (stream, _point) in read.items() if stream.refused is None}
+        first = logs[min(logs, key=lambda agent: agent or "")] if logs else sources[0]
+        bundle = Bundle(
+            format=fmt.name,
+            key=key,
+            session=first["native_id"],
+            folder=first["folder"] if logs else None,
+            main=streams.get(None),
+            agents={agent: stream for agent, stream in streams.items() if agent is not None},
+            side=[fact for _name, fact in side],
+        )
+        with border(fmt, "what its messages say"):
+            sessions = derive(bundle, fmt.dialect)
+            rows = bundle_rows(sessions, side, {s["id"] for s in logs.values() if s["state"] == "gone"})
+            pictures = images(sessions)
+        ids = {session.id for session in sessions}
+        for agent, source in logs.items():
+            self._check_account(source, *read[agent], source["id"] if source["id"] in ids else None)
+        self._note(rows, pictures.values())
+        self._compare(before | ids, rows)
+
+    def _read(self, fmt: LogFormat, source: Source) -> tuple[Stream, Checkpoint | None]:
+        if source["checkpoint"] is None:
+            return Stream(refused=source["refused"]), None
+        context = StreamContext(
+            role="agent" if source["role"] == "agent" else "main", session=source["native_id"], agent=source["agent_id"]
+        )
+        stored = raw.Stored(self._db, source["id"], source["generation"], extent(source) or 0)
+        with _as_file(fmt, stored) as path:
+            stream, point = read_file(fmt, context, stored, path)  # type: ignore[arg-type] # reads like a file
+        if fmt.framer == "jsonl" and stored.lines != sum(stream.lines.values()):
+            what = f"{source['id']}: {stored.lines} lines, but {sum(stream.lines.values())} have a disposition"
+            self._result.add("source_lines", what, AGAIN)
+        self._result.checked["lines"] += stored.lines
+        return stream, point
+
+    def _side(self, fmt: LogFormat, source: Source) -> list[Fact]:
+        if source["consumed"] is None:
+            return []
+        place = Located(role="side", session=source["native_id"], agent=source["agent_id"], folder=source["folder"])
+        data = raw.Stored(self._db, source["id"], source["generation"], extent(source) or 0).read(SIDE_LIMIT)
+        return side_facts(fmt, place, PurePath(plain_name(source["path"])).name, data)
+
+    def _check_account(self, source: Source, stream: Stream, point: Checkpoint | None, session: str | None) -> None:
+        """The columns of a source that follow from its bytes, and its lines, record types and issues."""
+        if point is None:
+            return
+        sid = source["id"]
+        seen = self._prints(source, point.offset)
+        want = {**ledger.account(stream, point, seen), "session_id": session}
+        told = {name: (source[name], want[name]) for name in _DERIVED if source[name] != want[name]}
+        self._result.add_all(
+            "sources", (f"{sid}: {name} is {a!r:.80}, not {b!r:.80}" for name, (a, b) in told.items()), AGAIN
+        )
+        for table, rows in ledger.account_rows(sid, stream, session).items():
+            have = self._db.execute(f"SELECT * FROM {table} WHERE source_id = ?", (sid,)).fetchall()
+            if table == "ingest_issues":
+                have = [row for row in have if row[2] not in ledger.FILE_ISSUES]
+            lacking, surplus = set(rows) - set(have), set(have) - set(rows)
+            self._result.add_all(table, (f"{row!r:.200} is missing" for row in lacking), AGAIN)
+            self._result.add_all(table, (f"{row!r:.200} does not follow from the log" for row in surplus), AGAIN)
+
+    def _prints(self, source: Source, consumed: int) -> Prints:
+        file = _Range(self._db, source)
+        return prints(file, consumed)  # type: ignore[arg-type] # reads like a file
+
+    def _note(self, rows: Rows, pictures: Iterable[Image]) -> None:
+        for row in rows["projects"]:
+            self._projects[row[0]] = row
+        for image in pictures:
+            if image.data is not None:
+                self._images.setdefault(image.sha256, set()).add(image.media_type)
+
+    def _compare(self, ids: set[str], rows: Rows, *, only_count: bool = False) -> None:
+        """Compare the rows of these sessions in every table with what they should be."""
+        self._sessions |= ids
+        for table in ("sessions", *OF_SESSION):
+            column, width = "id" if table == "sessions" else "session_id", KEYS[table]
+            names = COLUMNS[table]
+            ignored = FROM_LINEAGE.get(table, set())
+            compared = [i for i, name in enumerate(names) if name not in ignored]
+            want = {row[:width]: row for row in rows.get(table, ())}
+            for sid in sorted(ids):
+                for row in self._db.execute(f"SELECT {', '.join(names)} FROM {table} WHERE {column} = ?", (sid,)):
+                    self._rows[table] += 1
+                    if only_count:
+                        continue
+                    self._result.checked["rows"] += 1
+                    other = want.pop(row[:width], None)
+                    if other is None:
+                        self._result.add(table, f"{row[:width]} does not follow from the log", AGAIN)
+                    elif row != other:
+                        self._result.add_all(table, _differences(names, compared, row, other, width), AGAIN)
+            self._result.add_all(table, (f"{key} is missing" for key in want), AGAIN)
+
+    def _check_projects(self) -> None:
+        have = {row[0]: row for row in self._db.execute("SELECT id, name, path FROM projects")}
+        if self._partly:
+            used = {one for (one,) in self._db.execute("SELECT DISTINCT project_id FROM sessions")}
+            have = {key: row for key, row in have.items() if key in self._projects or key not in used}
+        for key in sorted(have.keys() | self._projects.keys()):
+            if have.get(key) != self._projects.get(key):
+                self._result.add("projects", f"{key}: it is {have.get(key)}, not {self._projects.get(key)}", AGAIN)
+
+    def _check_images(self) -> None:
+        used = {one for (one,) in self._db.execute("SELECT DISTINCT sha256 FROM message_attachments")}
+        missing = set(self._images)
+        for sha256, media_type, size, data in self._db.execute(
+            "SELECT sha256, media_type, bytes, data FROM attachments"
+        ):
+            self._result.checked["images"] += 1
+            missing.discard(sha256)
+            if not isinstance(data, bytes) or hashlib.sha256(data).hexdigest() != sha256 or len(data) != size:
+                self._result.add("attachments", f"{sha256!r:.70}: its bytes are not those of its key", AGAIN)
+            elif media_type not in self._images.get(sha256, {media_type} if self._partly else ()):
+                self._result.add("attachments", f"{sha256}: no message says it is {media_type!r:.80}", AGAIN)
+            elif sha256 not in used:
+                self._result.add("attachments", f"{sha256}: no message has it", AGAIN)
+        self._result.add_all("attachments", (f"{one} is missing" for one in sorted(missing)), AGAIN)
+
+    def _check_strays(self) -> None:
+        """Rows of sessions that no source accounts for."""
+        for table, seen in self._rows.items():
+            if table == "projects" or self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == seen:
+                continue
+            column = "id" if table == "sessions" else "session_id"
+            for sid, count in self._db.execute(f"SELECT {column}, count(*) FROM {table} GROUP BY {column}"):
+                if sid not in self._sessions:
+                    self._result.add(table, f"{count} rows of {sid!r:.80}, which no source accounts for", AGAIN)
+
+
+class _Range:
+    """Any place of what was archived of a source, as ``prints`` reads a file."""
+
+    def __init__(self, db: sqlite3.Connection, source: Source) -> None:
+        self._db, self._one, self._at = db, (source["id"], source["generation"]), 0
+
+    def seek(self, offset: int) -> int:
+        self._at = offset
+        return offset
+
+    def read(self, size: int) -> bytes:
+        return raw.read_range(self._db, *self._one, self._at, size)
+
+
+@contextmanager
+def _as_file(fmt: LogFormat, stored: raw.Stored) -> Iterator[Path]:
+    """A path at which a format that reads databases finds the bytes."""
+    if fmt.framer != "sqlite":
+        yield Path(os.devnull)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "log.db")
+        with path.open("wb") as file:
+            while data := stored.read(raw.BLOCK):
+                file.write(data)
+        stored.seek(0)
+        yield path
+
+
+def _differences(names: Sequence[str], compared: Sequence[int], have: Row, want: Row, width: int) -> Iterator[str]:
+    for i in compared:
+        if have[i] != want[i]:
+            yield f"{have[:width]}: {names[i]} is {_short(have[i])}, not {_short(want[i])}"
+
+
+def _short(value: Any) -> str:  # noqa: ANN401 - a column value
+    return repr(value) if len(repr(value)) <= 80 else f"{repr(value)[:80]}…"

@@ -1,0 +1,107 @@
+"""The file as SQLite sees it: pages, schema, markers, foreign keys, and the search indexes against their tables."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from clm_sessions.errors import DatabaseError
+from clm_sessions.store import schema
+from clm_sessions.verify.findings import AGAIN, BACKUP, Result
+
+_OURS = "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
+
+
+def open_snapshot(path: Path) -> sqlite3.Connection:
+    """A connection that reads one state of the database and takes damaged text as it is. DatabaseError as for readers."""
+    if not path.is_file():
+        raise DatabaseError(f"{path}: no such database; run: clm-sessions import {path}")
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30, isolation_level=None)
+    db.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+    try:
+        db.execute("BEGIN")
+        _check_version(db)
+    except (sqlite3.DatabaseError, DatabaseError) as error:
+        db.close()
+        raise DatabaseError(f"{path}: {error}") from None
+    return db
+
+
+def _check_version(db: sqlite3.Connection) -> None:
+    version = schema.schema_version(db)
+    schema.check_version(version)
+    if version is not None and version < schema.SCHEMA_VERSION:
+        raise DatabaseError(f"it has the older schema {version}; import once to bring it up to date")
+    if version is None and not _known(db):
+        raise DatabaseError("not a clm-sessions database")
+
+
+def _known(db: sqlite3.Connection) -> bool:
+    """Whether a file without a good marker is ours all the same."""
+    return db.execute("SELECT 1 FROM sqlite_master WHERE name = 'raw_blocks'").fetchone() is not None
+
+
+def check_file(db: sqlite3.Connection, result: Result) -> None:
+    """Pages and indexes, the schema, the markers, foreign keys."""
+    with result.step("integrity_check"):
+        rows = db.execute("PRAGMA integrity_check").fetchall()
+        result.add_all("file", (text for (text,) in rows if text != "ok"), BACKUP)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        schema.migrate(fresh)
+        with result.step("schema"):
+            _check_schema(db, fresh, result)
+        with result.step("_clm_meta"):
+            _same_rows(db, fresh, "SELECT key, value FROM _clm_meta", "_clm_meta", result)
+        for table in schema.FTS:
+            with result.step(f"{table}_fts_config"):
+                _same_rows(db, fresh, f"SELECT k, v FROM {table}_fts_config", f"{table}_fts", result)
+    with result.step("foreign_key_check"):
+        for table, rowid, parent, _number in db.execute("PRAGMA foreign_key_check"):
+            result.add(table, f"row {rowid} names a row of {parent} that is not there", AGAIN)
+
+
+def _check_schema(db: sqlite3.Connection, fresh: sqlite3.Connection, result: Result) -> None:
+    there = dict(db.execute(_OURS).fetchall())
+    for name, sql in fresh.execute(_OURS):
+        if name not in there:
+            result.add("file", f"{name} is missing", BACKUP)
+        elif there[name] != sql:
+            result.add("file", f"{name} is not defined as this version defines it", BACKUP)
+
+
+def _same_rows(db: sqlite3.Connection, fresh: sqlite3.Connection, query: str, where: str, result: Result) -> None:
+    want, have = set(fresh.execute(query)), set(db.execute(query))
+    result.add_all(where, (f"{key!s}: {value!r} is missing" for key, value in sorted(want - have)), BACKUP)
+    result.add_all(where, (f"{key!s}: {value!r} does not belong here" for key, value in have - want), BACKUP)
+
+
+def check_search(path: Path, snapshot: sqlite3.Connection, result: Result) -> None:
+    """Each search index against its table.
+
+    SQLite compares them only over a connection that may write, though it writes nothing. Where there can be none (a
+    read-only place, another import at work), a copy is looked at.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=1)) as db:
+            _check_indexes(db, result)
+    except sqlite3.OperationalError:
+        with tempfile.TemporaryDirectory() as folder, closing(sqlite3.connect(Path(folder, "copy.db"))) as db:
+            snapshot.backup(db)
+            _check_indexes(db, result)
+
+
+def _check_indexes(db: sqlite3.Connection, result: Result) -> None:
+    db.isolation_level = None
+    for table in schema.FTS:
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            db.execute(f"INSERT INTO {table}_fts({table}_fts, rank) VALUES ('integrity-check', 1)")
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and "malformed" not in str(error):
+                raise
+            result.add(f"{table}_fts", f"the search index does not agree with its table: {error}", AGAIN)
+        finally:
+            db.execute("ROLLBACK")
+        result.checked["search indexes"] += 1
