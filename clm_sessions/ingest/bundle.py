@@ -16,6 +16,7 @@ from clm_sessions.ingest.intake import Intake, intake, still_begins
 from clm_sessions.ingest.ledger import Source
 from clm_sessions.ingest.streams import border, open_log, read_log, read_side
 from clm_sessions.model import Fact, Image, Issue, Stream
+from clm_sessions.packed import is_packed
 from clm_sessions.read import Checkpoint
 from clm_sessions.sources import FileStat, prints
 from clm_sessions.store import reader
@@ -142,7 +143,8 @@ class BundleImport:
         start, so_far, generation = self._start(log, source, file, stat)
         with self._intake(sid, generation, file, start.offset if start else 0) as taken:
             stream, checkpoint = read_log(log, file, so_far=so_far, start=start, tee=taken.take)
-        stat = replace(stat, size=taken.end)
+        if not is_packed(log.found.path):
+            stat = replace(stat, size=taken.end)
         seen = prints(file, checkpoint.offset)
         row = ledger.read_row(log, sid, stat, generation, stream, checkpoint, seen)
         return _Log(stream=stream, folder=log.folder, source=row)
@@ -154,6 +156,9 @@ class BundleImport:
         if source is None or source["checkpoint"] is None:
             return None, None, 0
         generation = source["generation"]
+        if is_packed(log.found.path):
+            before = ledger.prints_of(source)
+            return None, None, generation + (prints(file, before.consumed) != before)
         if not still_begins(self._db, source, file, stat.size):
             return None, None, generation + 1
         if log.format.framer != "jsonl":
@@ -202,8 +207,10 @@ class BundleImport:
             generation = source["generation"] + (not same)
         with self._intake(sid, generation, file, 0) as taken:
             facts = read_side(log, file, taken.take)
+        if not is_packed(log.found.path):
+            stat = replace(stat, size=taken.end)
         seen = prints(file, taken.end)
-        ledger.put(self._db, ledger.side_row(log, sid, replace(stat, size=taken.end), generation, seen))
+        ledger.put(self._db, ledger.side_row(log, sid, stat, generation, seen))
         return facts
 
     def _intake(self, sid: str, generation: int, file: BinaryIO, offset: int) -> AbstractContextManager[Intake]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
 from clm_sessions.formats.base import Head, Located, LogFormat
 from clm_sessions.frames import document, head, read_head
 from clm_sessions.model import Issue
+from clm_sessions.packed import is_packed, open_plain, plain_name
 from clm_sessions.plugins import Registry
 from clm_sessions.sources import FileStat, Found, readable, walk
 
@@ -121,8 +123,10 @@ def _siblings(path: Path) -> list[Path]:
 
 
 def _of_session(logs: list[LogFile], wanted: str) -> list[LogFile]:
-    """Of a file's neighbours, those that belong to the same session."""
+    """Of a file's neighbours, those that belong to the same session; none to the log of an agent alone."""
     mine = [log for log in logs if os.path.realpath(log.found.path) == wanted]
+    if all(log.role == "agent" for log in mine):
+        return mine
     names = {(log.format.name, log.session) for log in mine}
     return mine + [
         log for log in logs if (log.format.name, log.session) in names and log.role != "main" and log not in mine
@@ -160,7 +164,9 @@ def _claimed(
     found: Found, registry: Registry, only: str | None, problems: list[Issue], out: Discovery
 ) -> LogFile | None:
     """The file as the format that wins it takes it; None: nobody does. Those looked into are noted in ``out.paths``."""
-    located = registry.locate(PurePath(found.path), only=only, problems=problems)
+    located = registry.locate(PurePath(plain_name(found.path)), only=only, problems=problems)
+    if is_packed(found.path):
+        located = {name: place for name, place in located.items() if registry.formats[name].framer != "sqlite"}
     for name, place in sorted(located.items()):
         if place.role == "side":
             return _log(found, registry.formats[name], place, place.session) if place.session is not None else None
@@ -187,7 +193,7 @@ def _log(found: Found, fmt: LogFormat, place: Known | Located, session: str) -> 
 def _heads(path: str, names: Iterable[str], registry: Registry, problems: list[Issue]) -> dict[str, Head]:
     """The first records of a file as each of the formats frames them."""
     heads = {}
-    with open(path, "rb") as file:
+    with closing(open_plain(path)) as file:
         data = read_head(file)
         for name in names:
             fmt = registry.formats[name]
@@ -203,7 +209,7 @@ def _heads(path: str, names: Iterable[str], registry: Registry, problems: list[I
 def _bundles(logs: list[LogFile]) -> list[Files]:
     """Files by session. The largest of several main logs comes first; an agent log goes to the main log it lies by."""
     groups: dict[tuple[str, str], list[LogFile]] = {}
-    for log in logs:
+    for log in _rooted(logs):
         groups.setdefault((log.format.name, log.session), []).append(log)
     bundles: list[Files] = []
     for (_name, session), members in sorted(groups.items()):
@@ -217,6 +223,25 @@ def _bundles(logs: list[LogFile]) -> list[Files]:
                 _place(max(made, key=lambda b: _nearness(b, log)), log)
         bundles += made
     return bundles
+
+
+def _rooted(logs: list[LogFile]) -> Iterator[LogFile]:
+    """The logs, those of agents that an agent started put with its session, where formats name the agent alone."""
+    mains = {(log.format.name, log.session) for log in logs if log.role == "main"}
+    session_of = {(log.format.name, log.agent): log.session for log in logs if log.role == "agent"}
+    for log in logs:
+        path: dict[str, None] = {}
+        at = log.session
+        while (log.format.name, at) not in mains and (log.format.name, at) in session_of and at not in path:
+            path[at] = None
+            at = session_of[log.format.name, at]
+        if at in path:  # they name each other: none is inside another
+            for passed in path:
+                del session_of[log.format.name, passed]
+            yield log
+            continue
+        session_of.update(((log.format.name, passed), at) for passed in path)
+        yield replace(log, session=at) if at != log.session else log
 
 
 def _nearness(bundle: Files, log: LogFile) -> int:

@@ -11,10 +11,12 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from typing import Literal
 
 from clm_sessions.ingest.discover import Files, LogFile
+from clm_sessions.packed import content_size, is_packed, open_plain
 from clm_sessions.sources import Prints, prints
 
 Verdict = Literal["same", "copy", "other"]
@@ -76,20 +78,23 @@ def _compare(log: LogFile, path: str, consumed: Prints | None) -> Verdict:
     if consumed is not None and not os.path.exists(path):
         return "same" if _begins_with(log.found.path, consumed) else "other"
     try:
-        size = os.path.getsize(path)
-        small, large = sorted(((size, path), (log.found.stat.size, log.found.path)))
-        with open(small[1], "rb") as file:
-            shorter = prints(file, small[0])
+        ours, theirs = content_size(log.found.path), content_size(path)
+        # Of two that say the same the first one stays.
+        small, size, large = (log.found.path, ours, path) if ours <= theirs else (path, theirs, log.found.path)
+        with closing(open_plain(small)) as file:
+            shorter = prints(file, size)
     except OSError:
         return "other"
-    if not _begins_with(large[1], shorter):
+    if not _begins_with(large, shorter):
         return "other"
-    return "copy" if large[1] == path else "same"
+    return "copy" if large == path else "same"
 
 
 def _begins_with(path: str, before: Prints) -> bool:
     try:
-        with open(path, "rb") as file:
-            return os.fstat(file.fileno()).st_size >= before.consumed and prints(file, before.consumed) == before
+        if not is_packed(path) and os.path.getsize(path) < before.consumed:
+            return False
+        with closing(open_plain(path)) as file:
+            return prints(file, before.consumed) == before
     except OSError:
         return False

@@ -13,6 +13,7 @@ from clm_sessions.formats.base import Located, LogFormat, StreamContext
 from clm_sessions.frames import rows
 from clm_sessions.ingest.discover import LogFile
 from clm_sessions.model import Fact, Stream
+from clm_sessions.packed import open_plain, plain_name
 from clm_sessions.read import Checkpoint, read_document, read_rows, read_stream
 from clm_sessions.sources import FileStat, file_stat
 
@@ -81,8 +82,8 @@ def border(fmt: LogFormat, what: str) -> Iterator[None]:
 
 
 def open_log(log: LogFile) -> tuple[BinaryIO, FileStat]:
-    """The open file and its stat, taken of the open file itself."""
-    file = open(log.found.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
+    """The open file (its content, if it is packed) and its stat, taken of the open file itself."""
+    file = open_plain(log.found.path)
     return file, file_stat(os.fstat(file.fileno()))
 
 
@@ -93,7 +94,7 @@ def read_side(log: LogFile, file: BinaryIO, tee: Tee | None = None) -> list[Fact
         for piece in (data, *iter(lambda: file.read(SIDE_LIMIT), b"")):
             tee(piece)
     place = Located(role="side", session=log.session, agent=log.agent, folder=log.folder)
-    return side_facts(log.format, place, os.path.basename(log.found.path), data)
+    return side_facts(log.format, place, plain_name(os.path.basename(log.found.path)), data)
 
 
 def side_facts(fmt: LogFormat, place: Located, name: str, data: bytes) -> list[Fact]:
