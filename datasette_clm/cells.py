@@ -10,6 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from clm_sessions import times
+from clm_sessions.render.ansi import plain
 from clm_sessions.render.escape import bdi, esc
 from clm_sessions.render.when import time_html
 from clm_sessions.view.words import count, duration, one_line, size
@@ -38,6 +39,8 @@ def cell(row: Row, value: Any, column: str, table: str, urls: Urls, *, whole: bo
         return _session(value, urls)
     if table == "sessions" and column == "title":
         return _title(row, value, urls)
+    if column == "project_id" and isinstance(value, Mapping):
+        return _link(urls.row("projects", str(value.get("value"))), str(value.get("label")))
     if column in _CHUNK and table in _WITH_CHUNKS:
         return _place(row, value, table, urls)
     if isinstance(value, bool) or value is None or value == "":
@@ -101,11 +104,11 @@ def _text(value: str, column: str, *, whole: bool) -> Markup | None:
     if whole:
         return None
     if len(value) <= _LONG and "\n" not in value:
-        return safe(bdi(value))
+        return safe(bdi(plain(value)))
     more = "" if len(value) <= _SHOWN else f"\n… {len(value):,} characters in all"
     return safe(
-        f'<details class="clm-text-cell"><summary>{bdi(one_line(value, _PREVIEW))}</summary>'
-        f'<pre dir="auto">{esc(value[:_SHOWN] + more)}</pre></details>'
+        f'<details class="clm-text-cell"><summary>{bdi(one_line(plain(value[:_SHOWN]), _PREVIEW))}</summary>'
+        f'<pre dir="auto">{esc(plain(value[:_SHOWN]) + more)}</pre></details>'
     )
 
 

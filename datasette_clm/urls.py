@@ -59,6 +59,10 @@ class Urls:
         path = str(self.datasette.urls.table(self.database, table))
         return f"{path}?{urlencode(filters)}" if filters else path
 
+    def row(self, table: str, key: str) -> str:
+        """The page of one row of Datasette."""
+        return str(self.datasette.urls.row(self.database, table, tilde_encode(key)))
+
     def image(self, sha256: str) -> str:
         """An image, served by Datasette itself, which asks for the permission on its table."""
         return str(self.datasette.urls.row_blob(self.database, "attachments", tilde_encode(sha256), "data"))

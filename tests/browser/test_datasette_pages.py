@@ -6,6 +6,7 @@ import json
 from contextlib import contextmanager
 
 import pytest
+
 from support.attacks import ALL
 from support.hostile import hostile_id, write_hostile
 from support.logs import entry, import_logs, query, session_id, turn, write_log

@@ -8,6 +8,7 @@ import json
 import re
 
 import pytest
+
 from support.attacks import ALL, CANARY
 from support.hostile import hostile_id, write_hostile
 from support.logs import query
@@ -33,7 +34,7 @@ def tilde(text):
 
 def frame(page):
     """What stands outside of our part: the links with the database's name may differ, nothing else."""
-    return [(tag, tuple((name, value) for name, value in attrs if name not in {"href"})) for tag, attrs in page.outside]
+    return [(tag, tuple((name, value) for name, value in attrs if name != "href")) for tag, attrs in page.outside]
 
 
 @pytest.mark.slow

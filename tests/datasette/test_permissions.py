@@ -176,12 +176,28 @@ async def test_the_tables_behind_a_text_index_follow_the_table_they_index(full, 
         assert answer.status_code == 403 or (shadow.isupper() and answer.status_code == 404)
 
 
-@pytest.mark.skipif(MODERN, reason="1.0 has no table rules at the top of its file")
-async def test_a_rule_at_the_top_of_the_file_is_not_shadowed_by_our_defaults(full):
-    """0.65 takes ``tables`` at the top for every database that has none of its own."""
-    ds = await site(full[0], metadata={"tables": {"messages": DENY}})
-    assert (await ds.client.get("/full/messages.json")).status_code == 403
-    assert (await ds.client.get(f"/full/-/session/{full[1]}")).status_code == 403
+if not MODERN:
+
+    async def test_a_rule_at_the_top_of_the_file_is_not_shadowed_by_our_defaults(full):
+        """0.65 takes ``tables`` at the top for every database that has none of its own."""
+        ds = await site(full[0], metadata={"tables": {"messages": DENY}})
+        assert (await ds.client.get("/full/messages.json")).status_code == 403
+        assert (await ds.client.get(f"/full/-/session/{full[1]}")).status_code == 403
+
+
+if MODERN:
+
+    async def test_a_site_that_denies_by_default_shows_nothing(full):
+        ds = await site(full[0], default_deny=True)
+        for path in ROUTES:
+            assert (await ds.client.get(f"/full/-/{path.format(sid=full[1])}")).status_code == 403, path
+
+    async def test_a_token_restricted_to_other_things_shows_nothing(full):
+        ds = await site(full[0])
+        cookie = ds.sign({"a": {"id": "alice", "_r": {"a": ["vi"]}}}, "actor")
+        for path in ROUTES:
+            answer = await ds.client.get(f"/full/-/{path.format(sid=full[1])}", cookies={"ds_actor": cookie})
+            assert answer.status_code == 403, path
 
 
 async def test_links_to_our_pages_are_shown_only_to_those_who_may_follow_them(full):

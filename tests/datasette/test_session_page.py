@@ -96,6 +96,7 @@ async def test_orphans_internal_agents_and_subagents_have_pages_that_say_what_th
 # -- long sessions ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_session_of_5000_chunks_comes_in_pages_of_100_that_link_to_each_other(long):
     path, sid = long
     ds = await site(path)
@@ -431,6 +432,51 @@ async def test_head_answers_like_get(full):
     ds = await site(full[0])
     answer = await ds.client.request("HEAD", f"/full/-/session/{full[1]}")
     assert answer.status_code == 200
+
+
+async def test_other_sites_may_read_data_but_not_pages_where_datasette_allows_that(full):
+    ds = await site(full[0], cors=True)
+    for tail, allowed in ((".json", True), (".md", True), ("", False), ("/raw/0", False), ("/cards", False)):
+        headers = (await fetch(ds, f"/full/-/session/{full[1]}{tail}")).headers
+        assert ("access-control-allow-origin" in headers) == allowed, tail
+    ds = await site(full[0])
+    assert "access-control-allow-origin" not in (await fetch(ds, f"/full/-/session/{full[1]}.json")).headers
+
+
+async def test_it_works_without_threads(full):
+    ds = await site(full[0], settings={"num_sql_threads": 0})
+    assert Page((await fetch(ds, f"/full/-/session/{full[1]}")).text).chunks == [0, 1, 2, 3]
+
+
+async def test_the_stylesheet_is_kept_by_browsers_until_it_changes(full):
+    ds = await site(full[0])
+    html = (await fetch(ds, f"/full/-/session/{full[1]}")).text
+    address = re.search(r'href="(/-/clm-sessions/clm\.css\?v=[0-9a-f]+)"', html)[1]
+    assert "immutable" in (await fetch(ds, address)).headers["cache-control"]
+    assert "immutable" not in (await fetch(ds, "/-/clm-sessions/clm.css")).headers["cache-control"]
+    assert html.count("clm.css") == 1
+
+
+async def test_a_page_shows_one_state_of_the_database_though_an_import_commits_meanwhile(full, tmp_path):
+    """Between two reads of one answer, another process changes the database: the answer does not see it."""
+    from datasette_clm.guard import Access
+
+    copy = tmp_path / "busy.db"
+    shutil.copy(full[0], copy)
+    with sqlite3.connect(copy) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+    ds = await site(copy)
+    access = Access(database=ds.get_database("busy"), tables=frozenset())
+
+    def twice(db):
+        first = db.execute("SELECT count(*) FROM messages").fetchone()[0]
+        with sqlite3.connect(copy) as writer:
+            writer.execute("DELETE FROM messages")
+        return first, db.execute("SELECT count(*) FROM messages").fetchone()[0]
+
+    before, after = await access.read(twice)
+    assert before == after > 0
+    assert await access.read(lambda db: db.execute("SELECT count(*) FROM messages").fetchone()[0]) == 0
 
 
 def _tilde(text: str) -> str:
