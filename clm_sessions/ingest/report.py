@@ -39,20 +39,16 @@ class Report:
 
 def totals(db: sqlite3.Connection) -> dict[str, Any]:
     """Totals of the whole database: owned rows, subagents included; tokens null where never recorded."""
-    one = db.execute(
-        "SELECT (SELECT count(*) FROM messages WHERE inherited = 0), "
-        "(SELECT count(*) FROM tool_calls WHERE inherited = 0), (SELECT count(*) FROM chunks), "
-        "(SELECT count(*) FROM sessions)"
-    ).fetchone()
-    tokens = db.execute(
-        "SELECT sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_creation_tokens) "
-        "FROM requests WHERE inherited = 0"
+    sessions, messages, calls, chunks, *tokens = db.execute(
+        "SELECT count(*), total(messages - inherited_messages), total(own_tool_calls), total(own_chunks), "
+        "sum(own_input_tokens), sum(own_output_tokens), sum(own_cache_read_tokens), sum(own_cache_creation_tokens) "
+        "FROM sessions"
     ).fetchone()
     return {
-        "sessions": one[3],
-        "messages": one[0],
-        "tool_calls": one[1],
-        "chunks": one[2],
+        "sessions": sessions,
+        "messages": int(messages),
+        "tool_calls": int(calls),
+        "chunks": int(chunks),
         "tokens": dict(zip(("input", "output", "cache_read", "cache_creation"), tokens, strict=True)),
     }
 

@@ -1,18 +1,19 @@
 """What crosses sessions: copied history (forks, resumes) and who owns it.
 
-Sessions that share a reply id or a message uuid form a group. Of two sessions that share history, the one that went on
-first after it is the original (one that ends with it was copied whole, and is the original too; tie: the smaller key),
-and a session comes before an agent that replays it. A shared item belongs to the holder that is the original towards
-most of the others, so the order of import does not matter (decision 8). A message that is no reply and that nobody
-else has is copied if a copied one follows it. Groups are found by walking from the changed sessions; others are not
-touched.
+Sessions that share a reply id or a message uuid form a group. Of two sessions that share history, the original is the
+one that the other names (its entries keep the old session id, or its head says where it was forked from); where neither
+does, the one that went on first after what they share (one that ends with it was copied whole, and is the original too;
+tie: the smaller key). A session comes before an agent that replays it. A shared item belongs to the holder that is the
+original towards most of the others, so the order of import does not matter (decision 8). A message that is no reply and
+whose ids nobody else has is copied if a copied one follows it and the group holds its twin: same time, same role.
+Groups are found by walking from the changed sessions; others are not touched.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 _NEIGHBOURS = tuple(
@@ -20,26 +21,34 @@ _NEIGHBOURS = tuple(
     f"WHERE a.session_id = ? AND a.{item} IS NOT NULL AND b.session_id <> a.session_id"
     for table, item in (("messages", "uuid"), ("requests", "reply_id"))
 )
+_HOLDERS = {"uuid": "messages", "reply_id": "requests"}
+_NAMED = "SELECT value FROM facts WHERE session_id = ? AND name IN ('session_id', 'forked_from', 'parent_thread')"
 _NO_TIME = "~"  # sorts after every ISO time
 Item = tuple[str, str]
-Rank = tuple[bool, str, str]
+Twin = tuple[str, str]
+Rank = tuple[bool, bool, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One message as far as lineage goes: its time, its ids, and whether it is marked as inherited now."""
+    """One message as far as lineage goes: its time, its ids, its role, and whether it is marked as inherited now."""
 
     at: str | None
     uuid: str | None
     reply: str | None
+    role: str
     marked: int
 
     def items(self) -> Iterator[Item]:
         """The ids by which it can be found in other sessions; the reply's first, for it decides."""
         if self.reply is not None:
-            yield "reply", self.reply
+            yield "reply_id", self.reply
         if self.uuid is not None:
             yield "uuid", self.uuid
+
+    def twin(self) -> Twin | None:
+        """What a copy with new ids still has in common with it."""
+        return None if self.at is None else (self.at, self.role)
 
 
 @dataclass(slots=True)
@@ -48,6 +57,8 @@ class _History:
 
     entries: list[_Entry]
     agent: bool
+    native: str | None
+    named: frozenset[str]
     following: list[str] = field(default_factory=list)
     last_shared: dict[str, int] = field(default_factory=dict)
 
@@ -66,41 +77,58 @@ def settle(db: sqlite3.Connection, changed: Iterable[str], fresh: Collection[str
     """
     waiting, known = set(changed), set(fresh)
     while waiting:
-        group = _group(db, waiting.pop())
-        waiting -= group
-        if len(group) > 1 or not group <= known:
-            _settle_group(db, sorted(group))
+        start = waiting.pop()
+        if any(db.execute(query, (start,)).fetchone() for query in _NEIGHBOURS):
+            group = _group(db, start)
+            waiting -= group.keys()
+            _settle_group(db, group)
+        elif start not in known:
+            _settle_group(db, {start: _history(db, start)})
 
 
-def _group(db: sqlite3.Connection, start: str) -> set[str]:
-    group, pending = {start}, [start]
+def _group(db: sqlite3.Connection, start: str) -> dict[str, _History]:
+    """All sessions that are linked to one by shared items, with their histories. Each item is looked up once."""
+    group: dict[str, _History] = {}
+    pending, looked_up = [start], set[Item]()
     while pending:
-        one = pending.pop()
-        for query in _NEIGHBOURS:
-            for (other,) in db.execute(query, (one,)):
-                if other not in group:
-                    group.add(other)
-                    pending.append(other)
-    return group
+        sid = pending.pop()
+        if sid in group:
+            continue
+        group[sid] = _history(db, sid)
+        fresh = {item for entry in group[sid].entries for item in entry.items()} - looked_up
+        looked_up |= fresh
+        for column, table in _HOLDERS.items():
+            pending += _holding(db, table, column, [value for name, value in fresh if name == column])
+    return dict(sorted(group.items()))
 
 
-def _settle_group(db: sqlite3.Connection, group: list[str]) -> None:
-    histories = {sid: _history(db, sid) for sid in group}
+def _holding(db: sqlite3.Connection, table: str, column: str, values: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    for start in range(0, len(values), 500):
+        part = values[start : start + 500]
+        marks = ", ".join("?" * len(part))
+        found.update(
+            s for (s,) in db.execute(f"SELECT DISTINCT session_id FROM {table} WHERE {column} IN ({marks})", part)
+        )
+    return found
+
+
+def _settle_group(db: sqlite3.Connection, histories: dict[str, _History]) -> None:
     holders = _holders(histories)
     _note_shared(histories, holders)
+    twins = _twins(histories)
     owners: dict[frozenset[str], str] = {}
     for sid, history in histories.items():
-        origins: Counter[str] = Counter()
+        origin: str | None = None
         copied: list[bool | None] = []
         for entry in history.entries:
             owner = _owner(entry, holders, histories, owners)
-            if owner is None:  # a reply that nobody else has is its own; of other messages one cannot know
-                copied.append(None if entry.reply is None else False)
+            if owner is None:  # a reply that nobody else has is its own; of other messages their twin must say
+                copied.append(None if entry.reply is None and twins[entry.twin()] > 1 else False)
             else:
                 copied.append(owner != sid)
-            if owner is not None and owner != sid:
-                origins[owner] += 1
-        _mark(db, sid, history, _with_prefix(copied), min(origins, key=lambda s: (-origins[s], s)) if origins else None)
+                origin = owner if owner != sid else origin
+        _mark(db, sid, history, _with_prefix(copied), origin)
 
 
 def _holders(histories: dict[str, _History]) -> dict[Item, frozenset[str]]:
@@ -109,17 +137,32 @@ def _holders(histories: dict[str, _History]) -> dict[Item, frozenset[str]]:
         for entry in history.entries:
             for item in entry.items():
                 found.setdefault(item, set()).add(sid)
-    return {item: frozenset(sids) for item, sids in found.items() if len(sids) > 1}
+    same: dict[frozenset[str], frozenset[str]] = {}
+    shared = ((item, frozenset(sids)) for item, sids in found.items() if len(sids) > 1)
+    return {item: same.setdefault(sids, sids) for item, sids in shared}
+
+
+def _twins(histories: dict[str, _History]) -> Counter[Twin | None]:
+    """In how many sessions of the group each (time, role) stands; that of no time in none."""
+    found: Counter[Twin | None] = Counter()
+    for history in histories.values():
+        found.update({entry.twin() for entry in history.entries})
+    found[None] = 0
+    return found
 
 
 def _note_shared(histories: dict[str, _History], holders: dict[Item, frozenset[str]]) -> None:
-    """Note in each history the last message it shares with each other one."""
-    for sid, history in histories.items():
-        for seq, entry in enumerate(history.entries):
-            for item in entry.items():
-                for other in holders.get(item, ()):
-                    if other != sid:
-                        history.last_shared[other] = seq
+    """Note in each history the last message it shares with each other one, reading from its end."""
+    for history in histories.values():
+        seen: set[frozenset[str]] = set()
+        for seq in range(len(history.entries) - 1, -1, -1):
+            for item in history.entries[seq].items():
+                sharing = holders.get(item)
+                if sharing is None or sharing in seen:
+                    continue
+                seen.add(sharing)
+                for other in sharing:
+                    history.last_shared.setdefault(other, seq)
 
 
 def _owner(
@@ -139,23 +182,27 @@ def _owner(
 
 
 def _rank(histories: dict[str, _History], sid: str, other: str) -> Rank:
-    """When a session went on after what it shares with the other; the one of smaller rank is the original."""
+    """Of two sessions the one of smaller rank is the original: an agent last, then one that names the other, then time."""
     history = histories[sid]
-    return history.agent, history.following[history.last_shared[other] + 1], sid
+    names_other = histories[other].native in history.named and history.native not in histories[other].named
+    return history.agent, names_other, history.following[history.last_shared[other] + 1], sid
 
 
 def _with_prefix(copied: list[bool | None]) -> list[int]:
-    """Whether each message is inherited: those that nobody else has are, if a copied one follows."""
+    """Whether each message is inherited: one that only has a twin elsewhere is, if a copied one follows."""
     last = max((seq for seq, flag in enumerate(copied) if flag), default=-1)
     return [int(seq < last if flag is None else flag) for seq, flag in enumerate(copied)]
 
 
 def _history(db: sqlite3.Connection, sid: str) -> _History:
     rows = db.execute(
-        "SELECT at, uuid, reply_id, inherited FROM messages WHERE session_id = ? ORDER BY seq", (sid,)
+        "SELECT at, uuid, reply_id, role, inherited FROM messages WHERE session_id = ? ORDER BY seq", (sid,)
     ).fetchall()
-    agent = db.execute("SELECT agent_id IS NOT NULL FROM sessions WHERE id = ?", (sid,)).fetchone()
-    return _History([_Entry(*row) for row in rows], bool(agent and agent[0]))
+    agent, native = db.execute(
+        "SELECT agent_id IS NOT NULL, native_id FROM sessions WHERE id = ?", (sid,)
+    ).fetchone() or (0, None)
+    named = frozenset(value.strip('"') for (value,) in db.execute(_NAMED, (sid,)))
+    return _History([_Entry(*row) for row in rows], bool(agent), native, named)
 
 
 def _mark(db: sqlite3.Connection, sid: str, history: _History, inherited: list[int], origin: str | None) -> None:
@@ -171,6 +218,8 @@ def _mark(db: sqlite3.Connection, sid: str, history: _History, inherited: list[i
         db.execute(f"UPDATE {table} SET inherited = {flag} WHERE session_id = ? AND inherited <> {flag}", (sid,))
     db.execute(
         """UPDATE sessions SET forked_from = ?1, inherited_messages = ?2,
+           own_chunks = (SELECT count(DISTINCT chunk_seq) FROM messages WHERE session_id = ?3 AND inherited = 0),
+           own_tool_calls = (SELECT count(*) FROM tool_calls WHERE session_id = ?3 AND inherited = 0),
            (own_input_tokens, own_output_tokens, own_cache_read_tokens, own_cache_creation_tokens) =
            (SELECT sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_creation_tokens)
             FROM requests WHERE session_id = ?3 AND inherited = 0) WHERE id = ?3""",

@@ -37,7 +37,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "duration_ms", "prompts", "chunks", "messages", "tool_calls", "tool_errors", "unanswered", "interruptions",
         "compactions", "subagents", "images", "requests", "input_tokens", "output_tokens", "cache_read_tokens",
         "cache_creation_tokens", "reasoning_tokens", "own_input_tokens", "own_output_tokens", "own_cache_read_tokens",
-        "own_cache_creation_tokens", "inherited_messages", "context_tokens", "context_phases", "parent_id",
+        "own_cache_creation_tokens", "own_chunks", "own_tool_calls", "inherited_messages", "context_tokens", "context_phases", "parent_id",
         "parent_tool_call_id", "parent_agent_id", "link", "agent_id", "agent_type", "description", "team", "member",
         "color", "parallel", "forked_from", "native_id", "cwd", "project_name", "version", "provider", "agent", "models",
         "source_state",
@@ -159,6 +159,13 @@ def _status(session: Session) -> str:
     return "empty" if not session.chunks else "complete"
 
 
+def _owned(session: Session) -> Row:
+    """Tokens of the replies, each once: what a session owns as long as it shares nothing."""
+    counts = [_tokens(r.usage)[:4] for r in session.requests]
+    known = [[n for n in column if n is not None] for column in zip(*counts, strict=True)] or [[]] * 4
+    return tuple(sum(column) if column else None for column in known)
+
+
 def _session_row(info: SessionInfo, session: Session, source_state: str) -> Row:
     tokens = _tokens(info.usage)
     phases = [[p.number, p.contribution, p.peak, p.after] for p in info.context.phases]
@@ -167,7 +174,7 @@ def _session_row(info: SessionInfo, session: Session, source_state: str) -> Row:
         info.role, _status(session), info.models[0] if info.models else None, clean(info.git_branch),
         times.iso(info.started_at), times.iso(info.ended_at), times.day(info.started_at), info.duration_ms,
         info.prompts, info.chunks, info.messages, info.tool_calls, info.tool_errors, info.unanswered,
-        info.interruptions, info.compactions, info.subagents, info.images, info.requests, *tokens, *tokens[:4], 0,
+        info.interruptions, info.compactions, info.subagents, info.images, info.requests, *tokens, *_owned(session), info.chunks, len(session.tool_calls), 0,
         info.context.consumption, dumps(phases) if phases else None, info.parent_id, info.parent_call,
         info.parent_agent_id, info.link, info.agent_id, clean(info.agent_type), clean(info.description),
         clean(info.team), clean(info.member), clean(info.color), int(info.parallel), None, info.native_id,

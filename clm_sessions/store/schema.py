@@ -28,7 +28,7 @@ TABLES: dict[str, str] = {
         input_tokens INTEGER, output_tokens INTEGER, cache_read_tokens INTEGER, cache_creation_tokens INTEGER,
         reasoning_tokens INTEGER,
         own_input_tokens INTEGER, own_output_tokens INTEGER, own_cache_read_tokens INTEGER,
-        own_cache_creation_tokens INTEGER, inherited_messages INTEGER,
+        own_cache_creation_tokens INTEGER, own_chunks INTEGER, own_tool_calls INTEGER, inherited_messages INTEGER,
         context_tokens INTEGER, context_phases TEXT,
         parent_id TEXT REFERENCES sessions(id), parent_tool_call_id TEXT, parent_agent_id TEXT, link TEXT,
         agent_id TEXT, agent_type TEXT, description TEXT, team TEXT, member TEXT, color TEXT, parallel INTEGER,

@@ -17,7 +17,7 @@ from clm_sessions.store.schema import FTS
 
 OF_SESSION = tuple(t for t in COLUMNS if t not in ("projects", "sessions"))
 FROM_LINEAGE = {
-    "sessions": {"own_input_tokens", "own_output_tokens", "own_cache_read_tokens", "own_cache_creation_tokens",
+    "sessions": {"own_input_tokens", "own_output_tokens", "own_cache_read_tokens", "own_cache_creation_tokens", "own_chunks", "own_tool_calls",
                  "inherited_messages", "forked_from"},
     "messages": {"inherited"},
     "tool_calls": {"inherited"},

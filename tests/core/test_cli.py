@@ -134,7 +134,7 @@ def test_plugins_lists_formats_hooks_and_origins():
     listed = json.loads(run("plugins", "--json", check=0).stdout)
     assert {f["name"] for f in listed["formats"]} >= {"clm", "claude-code"}
     assert {p["name"]: p["failure"] for p in listed["plugins"] if p["origin"] == "built-in"} == {
-        "clm": None, "claude-code": None, "tools": None,
+        "clm": None, "claude-code": None, "codex": None, "tools": None,
     }  # fmt: skip
 
 

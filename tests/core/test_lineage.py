@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+
 from support.logs import import_logs, query, session_id, turn, write_log
 
 A, B, C = (session_id(n) for n in (1, 2, 3))

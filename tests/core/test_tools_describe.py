@@ -12,8 +12,8 @@ from clm_sessions.model import Image, Text, ToolCall, Unknown
 from clm_sessions.tools import TABLE, clm_describe_tool, describe
 from clm_sessions.tools.patch import from_structured, from_texts
 from clm_sessions.view import Section, ToolView
+from support.json_values import json_values
 from support.safety import strings
-from tests.core.test_view_build import json_values
 
 
 def call(name: str | None, value: object = None, result: object = None, **more: object) -> ToolCall:

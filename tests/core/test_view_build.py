@@ -13,6 +13,7 @@ from clm_sessions.tools import describe
 from clm_sessions.view import ChunkView, ToolView, chunk_view, words
 from support import gallery
 from support.gallery import Builder
+from support.json_values import json_values
 from support.safety import strings
 
 
@@ -235,13 +236,6 @@ def test_durations_read_well(ms: int, text: str):
 )
 def test_counts_read_well(n: int, text: str):
     assert words.count(n) == text
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
-    max_leaves=12,
-)
 
 
 @settings(max_examples=60, deadline=None)
