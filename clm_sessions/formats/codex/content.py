@@ -23,10 +23,10 @@ _HEADER = 1000
 _EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,10})\s*$", re.MULTILINE)
 _RUNNING = re.compile(r"^Process running with session ID \d", re.MULTILINE)
 _STOPPED = re.compile(r"aborted by user\b|command was interrupted by the user\b", re.IGNORECASE)
+# What Codex itself writes where the tool could not do its work, under the name of the tool.
 _FAILED = re.compile(
-    r"(?:[\w/.-]{1,60} )?(?:[\w-]{1,40} )?failed(?:: | for )|failed to \w|unsupported call: |execution error: "
-    r"|tool call error: |exec_command failed |err: ",
-    re.IGNORECASE,
+    r"(?:\w{1,40}[_/][\w/]{0,40}|collab)(?: \w{1,20})? failed(?:: | for )"
+    r"|failed to parse function arguments|unsupported call: |execution error: |tool call error: "
 )
 
 
