@@ -14,7 +14,7 @@ from clm_sessions.errors import DatabaseError, UsageError
 from clm_sessions.ingest import ledger, report
 from clm_sessions.ingest.bundle import BundleImport, Outcome
 from clm_sessions.ingest.discover import Discovery, Files, Known, discover
-from clm_sessions.ingest.keys import session_key, sort_copies
+from clm_sessions.ingest.keys import Verdict, session_key, sort_copies
 from clm_sessions.ingest.report import Report
 from clm_sessions.model import Issue
 from clm_sessions.plugins import Registry
@@ -106,10 +106,9 @@ def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | N
     _begin(work)
     for bundle in todo:
         sort_copies(bundle)
-        key, verdict = session_key(bundle, work.taken)
+        key, verdict = _key(work, bundle)
         if verdict == "copy":
-            bundle.copies += [*bundle.logs(), *bundle.side]
-            bundle.main, bundle.agents, bundle.side = None, {}, []
+            _leave_copies(work, bundle, key)
         _note_copies(work, bundle, key)
         if bundle.main is not None:
             work.taken[key] = (bundle.main.found.path, None)
@@ -119,6 +118,29 @@ def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | N
     _note_gone(work, roots, found)
     _commit(work)
     work.report.notices += [*found.issues, *found.problems.items()]
+
+
+def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
+    """The key of a bundle: the one its log has, if it is known, whatever else claims the session."""
+    known = work.sources.get(bundle.main.found.path) if bundle.main else None
+    if (
+        known is not None
+        and known["role"] == "main"
+        and known["native_id"] == bundle.session
+        and known["state"] != "copy"
+    ):
+        return str(known["id"]), "same"
+    return session_key(bundle, work.taken)
+
+
+def _leave_copies(work: _Import, bundle: Files, key: str) -> None:
+    """Of a bundle whose log is a copy, keep only the files beside it that the session has nowhere else."""
+    have = ledger.stored(work.db, key)
+    spare = [log for log in (*bundle.logs(), *bundle.side) if log.role == "main" or ledger.source_id(key, log) in have]
+    bundle.copies += spare
+    bundle.main = None
+    bundle.agents = {agent: log for agent, log in bundle.agents.items() if log not in spare}
+    bundle.side = [log for log in bundle.side if log not in spare]
 
 
 def _known(sources: dict[str, ledger.Source]) -> dict[str, Known]:

@@ -71,7 +71,8 @@ class BundleImport:
         if all(ledger.untouched(self._stored.get(ledger.source_id(self._key, log)), log) for log in here):
             self.outcome.sources = {ledger.source_id(self._key, log): "unchanged" for log in here}
             return self.outcome
-        logs = {log.agent if log.role == "agent" else None: self._read(log) for log in self._files.logs()}
+        read = {log.agent if log.role == "agent" else None: self._read(log) for log in self._files.logs()}
+        logs = {agent: log for agent, log in read.items() if log is not None}
         for source in self._stored.values():
             if source["role"] != "side" and source["agent_id"] not in logs:
                 gone = source["id"] if source["state"] == "gone" else None
@@ -122,7 +123,8 @@ class BundleImport:
             if self._db.in_transaction:  # a full disk takes back the whole transaction
                 self._db.execute("RELEASE bundle")
 
-    def _read(self, log: LogFile) -> _Log:
+    def _read(self, log: LogFile) -> _Log | None:
+        """A log as it stands now; None where it was never read and cannot be."""
         sid = ledger.source_id(self._key, log)
         source = self._stored.get(sid)
         if source is not None and ledger.untouched(source, log):
@@ -155,6 +157,8 @@ class BundleImport:
         """Where to begin reading: the checkpoint, the stream up to it, and the generation of the raw archive."""
         if source is None or source["checkpoint"] is None:
             return None, None, 0
+        if source["format"] != log.format.name:  # read as another format now: all of it again
+            return None, None, source["generation"]
         generation = source["generation"]
         if is_packed(log.found.path):
             before = ledger.prints_of(source)
@@ -168,7 +172,7 @@ class BundleImport:
         issues = [i for i in so_far.issues if i.kind not in ledger.FILE_ISSUES]
         return point, replace(so_far, issues=issues), generation
 
-    def _failed(self, log: LogFile, sid: str, source: Source | None, error: OSError | PluginError) -> _Log:
+    def _failed(self, log: LogFile, sid: str, source: Source | None, error: OSError | PluginError) -> _Log | None:
         """Record a file that could not be read. Its rows stay, and the next import tries again."""
         self.outcome.sources[sid] = "unreadable"
         if isinstance(error, PluginError):
@@ -178,7 +182,7 @@ class BundleImport:
         self.outcome.notices.append((log.found.path, issue))
         row = source if source is not None else ledger.row(log, sid, log.found.stat, refused=refused)
         ledger.put_failed(self._db, row, issue)
-        return _Log(stream=ledger.stored_stream(self._db, row), folder=row["folder"])
+        return None if source is None else _Log(stream=ledger.stored_stream(self._db, row), folder=row["folder"])
 
     def _side(self) -> SideFacts:
         """Facts of the files beside the logs, by the name of their source; of those that are gone too."""

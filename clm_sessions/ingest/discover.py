@@ -140,7 +140,7 @@ def _recognise(
     same = None
     if before is not None and before.session and before.format in registry.formats:
         same = _log(found, registry.formats[before.format], before, before.session)
-        if before.stat == found.stat:
+        if before.stat == found.stat and only in (None, before.format):
             return same
     problems: list[Issue] = []
     try:

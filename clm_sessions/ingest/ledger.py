@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -99,6 +100,7 @@ def untouched(source: Source | None, log: LogFile) -> bool:
         source is not None
         and source["state"] in ("present", "copy")
         and source["path"] == log.found.path
+        and source["format"] == log.format.name
         and stat_of(source) == log.found.stat
     )
 
@@ -152,9 +154,17 @@ def account_rows(sid: str, stream: Stream, session: str | None) -> dict[str, lis
     """The rows beside a source: its lines by disposition, its record types, its issues."""
     return {
         "source_lines": [(sid, d, n) for d, n in sorted(stream.lines.items()) if n],
-        "record_types": [(sid, clean(kind), d, n) for (kind, d), n in sorted(stream.types.items())],
+        "record_types": [(sid, kind, d, n) for (kind, d), n in sorted(_cleaned(stream.types).items())],
         "ingest_issues": _issue_rows(sid, stream.issues, session),
     }
+
+
+def _cleaned(types: Mapping[tuple[str, str], int]) -> Counter[tuple[str, str]]:
+    """Counts by type as a column holds it: two types may differ by a NUL only."""
+    merged: Counter[tuple[str, str]] = Counter()
+    for (kind, disposition), count in types.items():
+        merged[clean(kind) or "", disposition] += count
+    return merged
 
 
 def _issue_rows(sid: str, issues: Iterable[Issue], session: str | None) -> list[tuple[Any, ...]]:

@@ -157,7 +157,8 @@ def migrate(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT OR REPLACE INTO _clm_meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk has taken it back already
+            connection.execute("ROLLBACK")
         raise
 
 

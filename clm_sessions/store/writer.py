@@ -46,6 +46,10 @@ class Writer:
     def commit(self) -> None:
         """Settle what crosses sessions, index the new rows for search, and commit."""
         lineage.settle(self._db, self._touched, self._fresh)
+        if self._touched:
+            self._db.execute(
+                "DELETE FROM projects WHERE id NOT IN (SELECT project_id FROM sessions WHERE project_id <> '')"
+            )
         for table, columns in FTS.items():
             names = ", ".join(columns)
             self._db.execute(

@@ -255,3 +255,54 @@ def test_an_unreadable_log_is_recorded_and_its_neighbours_are_kept(log, db, monk
     report = import_logs(db, log.parent)
     assert report.json()["sessions"]["gone"] == 1
     assert query(db, "SELECT count(*) FROM sessions") == [(2,)]
+
+
+def test_an_agent_beside_a_shorter_copy_of_a_log_is_imported(log, db, tmp_path):
+    write_log(log, [*turn(1, "hello", "hi"), *TOOLS])
+    copy = write_log(tmp_path / "projects" / "-home-dev-other" / log.name, turn(1, "hello", "hi"))
+    agent = [
+        entry("user", 1, "look", isSidechain=True, agentId="only"),
+        entry("assistant", 2, text("done"), agentId="only"),
+    ]
+    write_log(copy.with_suffix("") / "subagents" / "agent-only.jsonl", agent)
+    import_logs(db, tmp_path / "projects")
+    assert query(db, "SELECT id, role FROM sessions ORDER BY id") == [
+        (session_id(), "main"),
+        (f"{session_id()}:only", "subagent"),
+    ]
+    before = dump(db)
+    import_logs(db, tmp_path / "projects")
+    assert dump(db) == before
+
+
+def test_a_log_keeps_its_key_from_whatever_root_it_is_imported(log, db, tmp_path):
+    write_log(log, turn(1, "hello", "hi"))
+    other = write_log(log.parent.parent / "-home-dev-other" / log.name, turn(2, "something else", "no"))
+    import_logs(db, tmp_path / "projects")
+    before = query(db, "SELECT id FROM sessions ORDER BY id")
+    write_log(other, [*turn(2, "something else", "no"), *turn(3, "more", "yes")])
+    import_logs(db, other.parent)
+    import_logs(db, tmp_path / "projects")
+    assert query(db, "SELECT id FROM sessions ORDER BY id") == before
+
+
+def test_a_log_read_as_the_wrong_format_by_force_is_read_as_the_right_one_by_force(log, db):
+    write_log(log, turn(1, "hello", "hi"))
+    import_logs(db, log, only="clm")
+    assert query(db, "SELECT format, messages FROM sessions") == [("clm", 0)]
+    import_logs(db, log, only="claude-code")
+    assert query(db, "SELECT format, messages FROM sessions") == [("claude-code", 2)]
+
+
+def test_a_rewritten_log_leaves_no_project_without_sessions(log, db):
+    write_log(log, turn(1, "hello", "hi"))
+    import_logs(db, log.parent)
+    write_log(log, [e | {"cwd": "/home/dev/elsewhere"} for e in turn(2, "moved", "yes")])
+    import_logs(db, log.parent)
+    assert query(db, "SELECT path FROM projects") == [("/home/dev/elsewhere",)]
+
+
+def test_record_types_that_differ_by_a_nul_only_are_counted_together(log, db):
+    write_log(log, [*turn(1, "hello", "hi"), b'{"type":"a\\u0000"}', '{"type":"a␀"}'.encode()])
+    import_logs(db, log.parent)
+    assert query(db, "SELECT records FROM record_types WHERE type = 'a␀'") == [(2,)]
