@@ -112,7 +112,7 @@ def test_a_reason_is_one_line(listed):
 def test_blocked_plugins_do_not_run_built_in_or_not(crowd):
     done = command(["plugins", "--json"], {**crowd, "CLM_BLOCK_PLUGINS": "tiny, clm"})
     found = json.loads(done.stdout)
-    assert [f["name"] for f in found["formats"]] == ["claude-code", "codex"]
+    assert [f["name"] for f in found["formats"]] == ["claude-code", "codex", "codex-json"]
     reasons = {p["name"]: p["failure"] for p in found["plugins"]}
     assert reasons["tiny"] == reasons["clm"] == "blocked by name"
 

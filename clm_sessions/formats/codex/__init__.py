@@ -18,9 +18,8 @@ class Codex(LogFormat):
 
     name = "codex"
     label = "Codex"
-    framer = "jsonl"
     dialect = CodexDialect()
-    resume_command = "codex resume {id}"
+    resume_command: str | None = "codex resume {id}"
 
     def roots(self, home: Path, env: Mapping[str, str]) -> Iterable[Path]:
         """``sessions`` and ``archived_sessions`` of $CODEX_HOME, else of ~/.codex."""
@@ -47,7 +46,36 @@ class Codex(LogFormat):
         return CodexReader(context, state)
 
 
+class CodexDocument(Codex):
+    """Rollouts of the first versions: one object a file, ``{"session": {...}, "items": [...]}``, without times."""
+
+    name = "codex-json"
+    label = "Codex (2025)"
+    framer = "json"
+    resume_command = None
+
+    def locate(self, path: PurePath) -> Located | None:
+        """``rollout-*.json``."""
+        return files.locate_document(path)
+
+    def sniff(self, located: Located, head: Head) -> Claim:
+        """By its two parts."""
+        document = head.records[0] if len(head.records) == 1 else None
+        if not sniff.is_document(document):
+            return Claim(confidence=Confidence.NO)
+        own = located.session if located.session is not None and files.is_uuid(located.session) else None
+        return Claim(confidence=Confidence.SIGNATURE, session=own or sniff.origin(document["session"]).id)
+
+    def split(self, document: Any) -> Iterable[Any]:  # noqa: ANN401 - a JSON value
+        """The session, then its items: records as those without an envelope."""
+        if sniff.is_document(document):
+            yield {"id": None, "timestamp": None, **document["session"]}
+            yield from document["items"]
+        else:
+            yield document
+
+
 @hookimpl
 def clm_register_formats() -> Iterable[LogFormat]:
     """Codex is built in."""
-    return (Codex(),)
+    return (Codex(), CodexDocument())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from clm_sessions.formats.base import Confidence
 
@@ -56,6 +56,14 @@ def _own(kind: object, payload: Record) -> bool:
 
 def _is_bare_meta(record: Record) -> bool:
     return isinstance(record.get("id"), str) and isinstance(record.get("timestamp"), str) and "type" not in record
+
+
+def is_document(document: Any) -> TypeGuard[dict[str, Any]]:  # noqa: ANN401 - a JSON value
+    """Whether a JSON document is a rollout of the first versions."""
+    if not isinstance(document, dict):
+        return False
+    session, items = document.get("session"), document.get("items")
+    return isinstance(session, dict) and isinstance(session.get("id"), str) and isinstance(items, list)
 
 
 def meta(record: Any) -> Record | None:  # noqa: ANN401 - a JSON value
