@@ -74,7 +74,7 @@ class BundleImport:
         read = {log.agent if log.role == "agent" else None: self._read(log) for log in self._files.logs()}
         logs = {agent: log for agent, log in read.items() if log is not None}
         for source in self._stored.values():
-            if source["role"] != "side" and source["agent_id"] not in logs:
+            if source["checkpoint"] is not None and source["agent_id"] not in logs:
                 gone = source["id"] if source["state"] == "gone" else None
                 stream = ledger.stored_stream(self._db, source)
                 logs[source["agent_id"]] = _Log(stream=stream, folder=source["folder"], gone=gone)
@@ -182,7 +182,9 @@ class BundleImport:
         self.outcome.notices.append((log.found.path, issue))
         row = source if source is not None else ledger.row(log, sid, log.found.stat, refused=refused)
         ledger.put_failed(self._db, row, issue)
-        return None if source is None else _Log(stream=ledger.stored_stream(self._db, row), folder=row["folder"])
+        if row["checkpoint"] is None:
+            return None
+        return _Log(stream=ledger.stored_stream(self._db, row), folder=row["folder"])
 
     def _side(self) -> SideFacts:
         """Facts of the files beside the logs, by the name of their source; of those that are gone too."""

@@ -78,10 +78,8 @@ class Writer:
             if table == "message_attachments":
                 lost = {row[3] for row in stored.values()} - {row[3] for row in rows[table]}
             changed |= self._sync_table(table, stored, rows[table])
-        stored = self._stored("sessions", "id", old)
-        changed |= self._sync_table("sessions", stored, rows["sessions"])
+        changed |= self._sync_table("sessions", self._stored("sessions", "id", old), rows["sessions"])
         self._drop_images(lost)
-        self._drop_projects({row[2] for row in stored.values()} - {row[2] for row in rows["sessions"]})
         if changed:
             self._touched |= old | new
             self._fresh |= new - old
@@ -159,13 +157,6 @@ class Writer:
             "DELETE FROM attachments WHERE sha256 = ? "
             "AND NOT EXISTS (SELECT 1 FROM message_attachments m WHERE m.sha256 = attachments.sha256)",
             ((h,) for h in sorted(hashes)),
-        )
-
-    def _drop_projects(self, ids: set[str | None]) -> None:
-        self._db.executemany(
-            "DELETE FROM projects WHERE id = ? "
-            "AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.project_id = projects.id)",
-            ((one,) for one in ids if one is not None),
         )
 
 

@@ -83,16 +83,19 @@ class Checker:
         return {sid for (sid,) in rows}
 
     def _check_rows(self, fmt: LogFormat, key: str, sources: Sequence[Source], before: set[str]) -> None:
-        logs = {s["agent_id"]: s for s in sources if s["role"] != "side"}
+        logs = {s["agent_id"]: s for s in sources if s["checkpoint"] is not None}
         side = [(s["id"], fact) for s in sources if s["role"] == "side" for fact in self._side(fmt, s)]
         read = {agent: self._read(fmt, source) for agent, source in logs.items()}
         streams = {agent: stream for agent, (stream, _point) in read.items() if stream.refused is None}
-        first = logs[min(logs, key=lambda agent: agent or "")] if logs else sources[0]
+        if not logs:  # nothing was ever read of it, or its logs are missing
+            self._compare(before, {})
+            return
+        first = logs[min(logs, key=lambda agent: agent or "")]
         bundle = Bundle(
             format=fmt.name,
             key=key,
             session=first["native_id"],
-            folder=first["folder"] if logs else None,
+            folder=first["folder"],
             main=streams.get(None),
             agents={agent: stream for agent, stream in streams.items() if agent is not None},
             side=[fact for _name, fact in side],
@@ -107,9 +110,7 @@ class Checker:
         self._note(rows, pictures.values())
         self._compare(before | ids, rows)
 
-    def _read(self, fmt: LogFormat, source: Source) -> tuple[Stream, Checkpoint | None]:
-        if source["checkpoint"] is None:
-            return Stream(refused=source["refused"]), None
+    def _read(self, fmt: LogFormat, source: Source) -> tuple[Stream, Checkpoint]:
         context = StreamContext(
             role="agent" if source["role"] == "agent" else "main", session=source["native_id"], agent=source["agent_id"]
         )
@@ -129,10 +130,8 @@ class Checker:
         data = raw.Stored(self._db, source["id"], source["generation"], extent(source) or 0).read(SIDE_LIMIT)
         return side_facts(fmt, place, PurePath(plain_name(source["path"])).name, data)
 
-    def _check_account(self, source: Source, stream: Stream, point: Checkpoint | None, session: str | None) -> None:
+    def _check_account(self, source: Source, stream: Stream, point: Checkpoint, session: str | None) -> None:
         """The columns of a source that follow from its bytes, and its lines, record types and issues."""
-        if point is None:
-            return
         sid = source["id"]
         seen = self._prints(source, point.offset)
         want = {**ledger.account(stream, point, seen), "session_id": session}
