@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
+from clm_sessions.errors import DatabaseError
 from datasette_clm import ask, data, find, html, loader, markdown, raw
 from datasette_clm.visit import Answer, Body, Missing, Page, Visit
 
@@ -65,7 +66,10 @@ def text(db: sqlite3.Connection, visit: Visit) -> Answer:
 
 def record(db: sqlite3.Connection, visit: Visit) -> Answer:
     """The line of the log behind a message, byte for byte."""
-    found = raw.record(db, visit.sid, visit.number("message"))
+    try:
+        found = raw.record(db, visit.sid, visit.number("message"))
+    except DatabaseError as error:  # damaged, or packed in a way this installation cannot unpack
+        return Missing(words=str(error))
     if found is None:
         return Missing(words="No such message, or the database holds no raw records")
     return Body(content=found, kind="text/plain")

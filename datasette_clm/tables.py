@@ -108,8 +108,6 @@ TABLES: Mapping[str, Table] = {
             "own_cache_creation_tokens": "Tokens written to the cache, without inherited replies",
             "own_chunks": "Chunks, without those copied from another session",
             "own_tool_calls": "Tool calls, without those copied from another session",
-            "own_chunks": "Chunks without inherited ones",
-            "own_tool_calls": "Tool calls without inherited ones",
             "inherited_messages": "Messages copied from another session",
             "context_tokens": "Tokens that went through the context window, over all compactions",
             "context_phases": "Stretches between compactions: number, tokens added, peak, size after",
@@ -308,8 +306,6 @@ TABLES: Mapping[str, Table] = {
             "last_at": "Latest time in it, in UTC",
             "refused": "Why its format refuses it",
             "checkpoint": "Where reading goes on",
-            "archived": "What the raw archive holds of it, as JSON",
-            "checksum": "Digest of this row and of all that is recorded of the file",
         },
     ),
     "source_lines": Table(
