@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from clm_sessions.hookspecs import hookimpl
 from clm_sessions.model import ToolCall
-from clm_sessions.tools import agents, default, files, plans, search, shell, web
+from clm_sessions.tools import agents, codex, default, files, plans, search, shell, web
 from clm_sessions.view import ToolView
 
-TABLE = {**files.TABLE, **shell.TABLE, **search.TABLE, **web.TABLE, **agents.TABLE, **plans.TABLE}
+TABLE = {**files.TABLE, **shell.TABLE, **search.TABLE, **web.TABLE, **agents.TABLE, **plans.TABLE, **codex.TABLE}
 
 
 def describe(call: ToolCall) -> ToolView:

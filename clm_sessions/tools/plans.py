@@ -25,7 +25,7 @@ from clm_sessions.tools.parts import (
 from clm_sessions.view import Section, ToolView
 from clm_sessions.view.words import one_line
 
-_MARKS = {"completed": "✓ done", "in_progress": "▸ in progress", "pending": "○ open"}
+MARKS = {"completed": "✓ done", "in_progress": "▸ in progress", "pending": "○ open"}
 
 
 def todos(call: ToolCall) -> ToolView:
@@ -46,14 +46,14 @@ def todos(call: ToolCall) -> ToolView:
 def _rows(listed: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str]]:
     for one in listed:
         status = text_of(one, "status")
-        yield _MARKS.get(status, status), text_of(one, "content", "subject", "id")
+        yield MARKS.get(status, status), text_of(one, "content", "subject", "id")
 
 
 def task(call: ToolCall) -> ToolView:
     """TaskCreate, TaskUpdate, TaskGet, TaskList: one entry of a list."""
     number, status = arg(call, "taskId", "task_id", "id"), arg(call, "status")
     about = arg(call, "subject", "title")
-    words = (f"#{number}" if number else "", about, _MARKS.get(status, status))
+    words = (f"#{number}" if number else "", about, MARKS.get(status, status))
     return ToolView(
         title=call.name or "Task list",
         subtitle=one_line(" ".join(word for word in words if word)),
