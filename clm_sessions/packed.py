@@ -5,6 +5,8 @@ Everywhere but in its ``stat`` such a file is what it holds: hashes, offsets and
 
 from __future__ import annotations
 
+import os
+import stat
 import zlib
 from collections.abc import Callable
 from importlib import import_module
@@ -14,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 CONTENT_LIMIT = 512 << 20
 """Bytes of a content that is asked for at one go."""
 _SUFFIXES = (".gz", ".zst")
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
 
 
 class _Codec(NamedTuple):
@@ -40,9 +43,18 @@ def open_plain(path: str) -> BinaryIO:
     Raises OSError (also while reading) where the file cannot be read, is damaged, or needs an extra that is missing.
     """
     if not is_packed(path):
-        return Path(path).open("rb", buffering=0)
+        return _open(path, buffering=0)
     codec = _zstandard() if path.endswith(".zst") else _Codec(lambda: zlib.decompressobj(wbits=31), zlib.error, 16384)
-    return _Unpacked(Path(path).open("rb"), codec)  # type: ignore[return-value]
+    return _Unpacked(_open(path), codec)  # type: ignore[return-value]
+
+
+def _open(path: str, buffering: int = -1) -> BinaryIO:
+    """Open a file that was one when it was listed; a FIFO that stands in its place now would be waited for."""
+    file = open(path, "rb", buffering, opener=lambda name, flags: os.open(name, flags | _AT_ONCE))  # noqa: SIM115 - the caller closes it
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError("it is not a file any more")
+    return file
 
 
 def content_size(path: str) -> int:

@@ -52,14 +52,12 @@ class Prints:
 def walk(root: Path) -> Iterator[Found | tuple[str, Issue]]:
     """Regular files below ``root`` in name order, without following links to folders.
 
-    Yields (path, Issue) for what cannot be listed. Links to files are followed once; FIFOs, sockets and devices
-    are passed over. A root that is a file gives itself.
+    Yields (path, Issue) for what cannot be listed, and for what is passed over: links to folders and links that lead
+    nowhere, FIFOs, sockets and devices. A root that is a file gives itself.
     """
     top = os.path.abspath(root)
     if not os.path.isdir(top):
-        found = _file(top, os.path.basename(top))
-        if found is not None:
-            yield found
+        yield from _file(top, os.path.basename(top))
         return
     pending = [top]
     while pending:
@@ -75,20 +73,25 @@ def walk(root: Path) -> Iterator[Found | tuple[str, Issue]]:
             if entry.is_dir(follow_symlinks=False):
                 below.append(entry.path)
                 continue
-            found = _file(entry.path, entry.path[len(top) + 1 :], entry)
-            if found is not None:
-                yield found
+            yield from _file(entry.path, entry.path[len(top.rstrip(os.sep)) + 1 :], entry)
         pending.extend(reversed(below))
 
 
-def _file(path: str, relative: str, entry: os.DirEntry[str] | None = None) -> Found | None:
+def _file(path: str, relative: str, entry: os.DirEntry[str] | None = None) -> Iterator[Found | tuple[str, Issue]]:
     try:
         info = entry.stat() if entry is not None else os.stat(path)
-    except OSError:
-        return None
-    if not stat.S_ISREG(info.st_mode):
-        return None
-    return Found(path=path, relative=readable(relative.replace(os.sep, "/")), stat=file_stat(info))
+    except FileNotFoundError:
+        if os.path.islink(path):
+            yield path, Issue(kind="passed_over", reason="a link that leads nowhere")
+    except OSError as error:
+        yield path, Issue(kind="passed_over", reason=f"cannot look at it: {error.strerror or error}")
+    else:
+        if stat.S_ISREG(info.st_mode):
+            yield Found(path=path, relative=readable(relative.replace(os.sep, "/")), stat=file_stat(info))
+        elif stat.S_ISDIR(info.st_mode):
+            yield path, Issue(kind="passed_over", reason="a link to a folder; name that folder to import it")
+        else:
+            yield path, Issue(kind="passed_over", reason="a FIFO, socket or device, not a file")
 
 
 def readable(name: str) -> str:

@@ -8,6 +8,7 @@ import click
 
 from clm_sessions import __version__, plugins
 from clm_sessions.cli.checking import check_log
+from clm_sessions.cli.common import plain
 from clm_sessions.cli.importing import import_
 from clm_sessions.cli.keeping import export_log, verify
 from clm_sessions.cli.serving import serve
@@ -51,8 +52,14 @@ def main() -> None:
     except BrokenPipeError:
         sys.stdout = None
         sys.exit(141)
-    except ClmError as error:
+    except (ClmError, OSError) as error:
         if "--debug" in sys.argv:
             raise
-        click.echo(f"clm-sessions: {error}", err=True)
+        click.echo(f"clm-sessions: {plain(_said(error))}", err=True)
         sys.exit(1)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'the system'}: {error.strerror}"
+    return str(error)

@@ -29,6 +29,11 @@ def split_arguments(arguments: Sequence[str]) -> tuple[Path, list[Path]]:
     return default_database(), paths
 
 
+def plain(text: str) -> str:
+    """Text on one line that cannot move the cursor or reorder what stands beside it."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
 def count(number: int | None, what: str = "") -> str:
     """``1,234 messages``; an unknown number is ``?``."""
     text = "?" if number is None else f"{number:,}"

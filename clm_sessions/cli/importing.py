@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from clm_sessions.cli.common import count, split_arguments
+from clm_sessions.cli.common import count, plain, split_arguments
 from clm_sessions.errors import NotALogError, UsageError
 from clm_sessions.ingest import Progress, Report, default_roots, ingest
 from clm_sessions.plugins import Registry
@@ -83,7 +83,7 @@ def summary(report: Report, database: Path) -> str:
     if report.issues:
         listed = ", ".join(f"{n} {kind}" for kind, n in report.issues.items())
         lines.append(f"issues    {listed} (each with its line in the table ingest_issues)")
-    lines += [f"note      {path}: {issue.reason}" for path, issue in report.notices[:20]]
+    lines += [f"note      {plain(path)}: {plain(issue.reason)}" for path, issue in report.notices[:20]]
     lines.append(
         f"{report.seconds:.1f} s"
         + (", interrupted: the rest was not read; run it again to go on" if report.interrupted else "")
