@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+import click
+
 from datasette_clm import cells, defaults, detect, incoming, links, routes, shadow
 from datasette_clm._compat import Datasette, Request, hookimpl
 from datasette_clm.urls import SCRIPT, STYLE, Urls
@@ -101,3 +103,11 @@ def top_database(datasette: Datasette, request: Request, database: str) -> Calla
 def top_homepage(datasette: Datasette, request: Request) -> Callable[[], Awaitable[Any]]:
     """The same on the start page (1.0)."""
     return lambda: links.start_banner(datasette, request.actor)
+
+
+@hookimpl
+def register_commands(cli: click.Group) -> None:
+    """``datasette clm …``: the commands of clm-sessions."""
+    from clm_sessions.cli import command_group
+
+    cli.add_command(command_group(), name="clm")

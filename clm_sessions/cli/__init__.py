@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import IO, Any
 
 import click
 
@@ -16,7 +17,28 @@ from clm_sessions.cli.showing import list_, plugins_, show
 from clm_sessions.errors import ClmError
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Failure(click.ClickException):
+    """An error of ours: one line that names the program."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"clm-sessions: {self.message}", err=True, file=file)
+
+
+class _Group(click.Group):
+    """A group whose errors are one line wherever it is mounted, and a traceback with ``--debug``."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what a command returns
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise
+        except (ClmError, OSError) as error:
+            if ctx.params.get("debug"):
+                raise
+            raise _Failure(plain(_said(error))) from error
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, package_name="clm-sessions")
 @click.option("--debug", is_flag=True, help="Show the whole traceback of an error.")
 @click.pass_context
@@ -33,6 +55,12 @@ def cli(context: click.Context, debug: bool) -> None:
 
 for command in (import_, list_, show, plugins_, serve, check_log, verify, export_log):
     cli.add_command(command)
+
+
+def command_group() -> click.Group:
+    """The group with the commands of plugins, to be mounted in another program."""
+    plugins.from_environment().register_commands(cli)
+    return cli
 
 
 def main() -> None:
@@ -52,11 +80,6 @@ def main() -> None:
     except BrokenPipeError:
         sys.stdout = None
         sys.exit(141)
-    except (ClmError, OSError) as error:
-        if "--debug" in sys.argv:
-            raise
-        click.echo(f"clm-sessions: {plain(_said(error))}", err=True)
-        sys.exit(1)
 
 
 def _said(error: Exception) -> str:

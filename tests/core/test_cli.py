@@ -203,3 +203,18 @@ def test_the_base_install_needs_neither_datasette_nor_ipywidgets(logs, tmp_path)
     )
     subprocess.run([sys.executable, "-c", block, tmp_path / "a.db", logs], check=True, capture_output=True)
     assert query(tmp_path / "a.db", "SELECT DISTINCT codec FROM raw_blocks") == [("zlib",)]
+
+
+def test_the_commands_are_mounted_in_datasette_too(logs, tmp_path):
+    words = [sys.executable, "-m", "datasette", "clm"]
+    env = {**os.environ, "HOME": str(tmp_path)}
+
+    def run_(*more):
+        return subprocess.run([*words, *map(str, more)], capture_output=True, text=True, check=False, env=env)
+
+    assert run_("import", tmp_path / "a.db", logs).returncode == 0
+    assert "Plan the beds" in run_("list", tmp_path / "a.db").stdout
+    failed = run_("show", "nowhere", tmp_path / "a.db")
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("clm-sessions: no session")
+    assert len(failed.stderr.splitlines()) == 1
