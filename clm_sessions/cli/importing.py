@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -92,34 +93,31 @@ def summary(report: Report, database: Path) -> str:
 
 
 class _Bar(Progress):
-    """A progress bar on stderr."""
+    """A progress bar on stderr, drawn from the first bytes on."""
 
-    __slots__ = ("_bar", "_task")
+    __slots__ = ("_bar", "_shown")
 
     def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as RichBar
+        super().__init__(show=self._draw, waiting=_say_waiting)
+        self._bar: Any = None
 
-        console = Console(stderr=True)
-        columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        bar = RichBar(*columns, console=console, transient=True)
-        task = bar.add_task("reading", total=None)
-        super().__init__(
-            show=lambda done, total: bar.update(task, completed=done, total=total),
-            waiting=lambda: console.print("waiting for another import to finish …"),
-        )
-        self._bar = bar
-        bar.start()
+    def _draw(self, done: int, total: int) -> None:
+        if self._bar is None:
+            self._bar = click.progressbar(length=total, label="reading", file=sys.stderr)
+            self._bar.__enter__()
+            self._shown = 0
+        self._bar.update(done - self._shown)
+        self._shown = done
 
     def close(self) -> None:
-        """Take the bar away."""
-        self._bar.stop()
+        """End its line."""
+        if self._bar is not None:
+            self._bar.__exit__(None, None, None)
 
 
-def _bar() -> Progress | None:
-    return (
-        _Bar()
-        if sys.stderr.isatty()
-        else Progress(waiting=lambda: click.echo("waiting for another import …", err=True))
-    )
+def _say_waiting() -> None:
+    click.echo("waiting for another import to finish …", err=True)
+
+
+def _bar() -> Progress:
+    return _Bar() if sys.stderr.isatty() else Progress(waiting=_say_waiting)
