@@ -13,8 +13,10 @@ from typing import Any, BinaryIO
 
 from clm_sessions.errors import PluginError, Refused
 from clm_sessions.formats.base import Decoded, LogFormat, Parsed, Reader, StreamContext
+from clm_sessions.formats.numbers import credible
+from clm_sessions.formats.text import visible
 from clm_sessions.frames import RawLine, blank, document, lines
-from clm_sessions.model import Disposition, Fact, Issue, Message, Place, Stream
+from clm_sessions.model import Block, Disposition, Fact, Issue, Message, Place, Stream, ToolResult, ToolUse
 
 # Of the records on one line, the one that says most gives the line its disposition.
 _RANK: tuple[Disposition, ...] = ("issue", "message", "fact", "noise", "raw", "duplicate")
@@ -109,7 +111,7 @@ class StreamBuilder:
     def _tail(self, raw: RawLine) -> None:
         if not blank(raw.data):
             decoded = self._decode(raw.data, raw.number == 1)
-            if raw.skipped or decoded.bad or not decoded.values:
+            if raw.skipped or not decoded.usable:
                 self._lines["pending"] += 1
                 return
         self._count(self._line_disposition(raw))
@@ -150,7 +152,7 @@ class StreamBuilder:
                 self._first_at = parsed.at
             if self._last_at is None or parsed.at > self._last_at:
                 self._last_at = parsed.at
-        message = parsed.message
+        message = None if parsed.message is None else _as_stored(parsed.message)
         if message is not None:
             if message.uuid is not None and message.uuid in self._seen:
                 disposition = "duplicate"
@@ -179,6 +181,46 @@ class StreamBuilder:
         self._lines = Counter(kept)
         self._issue("refused", reason, raw)
         return "raw"
+
+
+def _as_stored(message: Message) -> Message:
+    """The message with its names as columns hold them and without counts that can be none, whatever format read it.
+
+    When a log has grown, its earlier messages come from rows: what messages are compared by must already be as rows
+    have it, or reading in steps would differ from reading at once. Texts stay; ``derive`` compares their visible form.
+    """
+    m = message
+    if "\0" in f"{m.uuid}{m.parent_uuid}{m.reply_id}{m.model}{m.agent_id}{m.source_tool_use_id}":
+        message = replace(
+            message,
+            uuid=_name(m.uuid),
+            parent_uuid=_name(m.parent_uuid),
+            reply_id=_name(m.reply_id),
+            model=_name(m.model),
+            agent_id=_name(m.agent_id),
+            source_tool_use_id=_name(m.source_tool_use_id),
+        )
+    if any(isinstance(b, (ToolUse, ToolResult)) and "\0" in f"{_call_id(b)}{b.name}" for b in m.blocks):
+        message = replace(message, blocks=tuple(map(_named, m.blocks)))
+    if m.usage is not None and (usage := credible(m.usage)) is not m.usage:
+        message = replace(message, usage=usage)
+    return message
+
+
+def _name(name: str | None) -> str | None:
+    return None if name is None else visible(name)
+
+
+def _call_id(block: ToolUse | ToolResult) -> str | None:
+    return block.id if isinstance(block, ToolUse) else block.tool_use_id
+
+
+def _named(block: Block) -> Block:
+    if isinstance(block, ToolUse):
+        return replace(block, id=_name(block.id), name=_name(block.name))
+    if isinstance(block, ToolResult):
+        return replace(block, tool_use_id=_name(block.tool_use_id), name=_name(block.name))
+    return block
 
 
 def read_stream(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from datetime import datetime, timezone
 from typing import Any
@@ -11,7 +10,7 @@ _ISO = re.compile(
     r"\s*(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?\s*(Z|z|[+-]\d\d(?::?\d\d)?)?\s*",
     re.ASCII,
 )
-_LIMIT = 253_402_300_800_000  # year 10000
+_START, _LIMIT = -62_135_596_800_000, 253_402_300_800_000  # years 1 and 10000
 
 
 def parse(value: Any) -> int | None:  # noqa: ANN401 - any JSON value may stand where a time should
@@ -21,12 +20,14 @@ def parse(value: Any) -> int | None:  # noqa: ANN401 - any JSON value may stand 
     """
     if isinstance(value, str):
         return _parse_text(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < _LIMIT:
         return None
-    if abs(value) > _LIMIT:
-        return None
-    ms = int(value * 1000) if abs(value) < 1e11 else int(value)
-    return ms if -62_135_596_800_000 <= ms < _LIMIT else None
+    return _within(int(value * 1000) if abs(value) < 1e11 else int(value))
+
+
+def _within(ms: int) -> int | None:
+    """A time that can be written with four digits of a year, else None: an offset may carry a text beyond them."""
+    return ms if _START <= ms < _LIMIT else None
 
 
 def _parse_text(value: str) -> int | None:
@@ -45,16 +46,22 @@ def _parse_text(value: str) -> int | None:
         sign = -1 if zone[0] == "-" else 1
         digits = zone[1:].replace(":", "")
         ms -= sign * (int(digits[:2]) * 60 + int(digits[2:] or 0)) * 60_000
-    return ms
+    return _within(ms)
 
 
 def iso(ms: int | None) -> str | None:
-    """``2026-03-02T09:00:00.000Z``, or None."""
-    if ms is None:
-        return None
-    return f"{datetime.fromtimestamp(ms // 1000, timezone.utc).isoformat()[:19]}.{ms % 1000:03d}Z"
+    """``2026-03-02T09:00:00.000Z``; None for None, and for what is outside the years 1 to 9999."""
+    moment = _moment(ms)
+    return None if ms is None or moment is None else f"{moment.isoformat()[:19]}.{ms % 1000:03d}Z"
 
 
 def day(ms: int | None) -> str | None:
-    """The UTC day, ``2026-03-02``, or None."""
-    return None if ms is None else datetime.fromtimestamp(ms // 1000, timezone.utc).date().isoformat()
+    """The UTC day, ``2026-03-02``; None as for ``iso``."""
+    moment = _moment(ms)
+    return None if moment is None else moment.date().isoformat()
+
+
+def _moment(ms: int | None) -> datetime | None:
+    if ms is None or _within(ms) is None:
+        return None
+    return datetime.fromtimestamp(ms // 1000, timezone.utc)

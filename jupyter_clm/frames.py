@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from clm_sessions import times
 from clm_sessions.errors import UsageError
+from clm_sessions.frames import parse_args
 from clm_sessions.library import StoredSession
 from clm_sessions.model import Session
-from clm_sessions.store.reader import parse_args
 from clm_sessions.store.rows import COLUMNS, bundle_rows
 from jupyter_clm.extras import need
 

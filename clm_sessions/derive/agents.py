@@ -12,7 +12,7 @@ from typing import Any
 from clm_sessions.derive.logs import Log
 from clm_sessions.derive.steps import teammates
 from clm_sessions.formats.base import Dialect
-from clm_sessions.formats.text import trim
+from clm_sessions.formats.text import trim, visible
 from clm_sessions.model import Fact, Spawn, ToolCall, ToolUse
 
 PARALLEL_MS = 100
@@ -76,9 +76,9 @@ class _Calls:
         if spawn is None:
             return
         if spawn.team and spawn.member and spawn.description:
-            self.by_summary.setdefault(spawn.description, deque()).append(place)
+            self.by_summary.setdefault(visible(spawn.description), deque()).append(place)
         if spawn.prompt and trim(spawn.prompt):
-            self.by_prompt.setdefault(trim(spawn.prompt), deque()).append(place)
+            self.by_prompt.setdefault(visible(trim(spawn.prompt)), deque()).append(place)
 
 
 def _spawn(call: ToolCall, dialect: Dialect) -> Spawn | None:
@@ -128,17 +128,17 @@ class _Linking:
         hints = _hints(logs)
         for method in ("result", "hint"):
             self._by_ids(method, {agent: hints.get((agent, method), ()) for agent in self._order})
-        named = {a: (meta[a]["tool_use_id"],) for a in self._order if a in meta and "tool_use_id" in meta[a]}
+        named = {a: (visible(meta[a]["tool_use_id"]),) for a in self._order if a in meta and "tool_use_id" in meta[a]}
         self._by_ids("meta", named)
         for name in self._order:
             opening = agents[name].log.opening
             mates = teammates(opening) if opening is not None else ()
             if mates:
-                self._by_text(name, "team", self._calls.by_summary.get(mates[0]["summary"]))
+                self._by_text(name, "team", self._calls.by_summary.get(visible(mates[0]["summary"])))
         for name in self._order:
             opening = agents[name].log.opening
             if opening is not None:
-                self._by_text(name, "prompt", self._calls.by_prompt.get(trim(opening.joined)))
+                self._by_text(name, "prompt", self._calls.by_prompt.get(visible(trim(opening.joined))))
         return self._found
 
     def _by_ids(self, method: str, candidates: Mapping[str, Sequence[str]]) -> None:
@@ -172,7 +172,7 @@ def _hints(logs: Sequence[Log]) -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = {}
     for log in logs:
         for value in log.said.all("agent_hint"):
-            found.setdefault((value["agent_id"], value["evidence"]), []).append(value["tool_use_id"])
+            found.setdefault((value["agent_id"], value["evidence"]), []).append(visible(value["tool_use_id"]))
     return found
 
 
@@ -182,7 +182,7 @@ def _metas(side: Sequence[Fact]) -> dict[str, Mapping[str, Any]]:
 
 def _colors(logs: Sequence[Log]) -> dict[str, str]:
     """By call id: the colour of the teammate it started."""
-    return {value["tool_use_id"]: value["color"] for log in logs for value in log.said.all("teammate_color")}
+    return {visible(value["tool_use_id"]): value["color"] for log in logs for value in log.said.all("teammate_color")}
 
 
 def _described(agent: Agent, place: _Place, method: str, colors: Mapping[str, str]) -> Agent:

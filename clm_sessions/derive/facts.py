@@ -8,7 +8,7 @@ from typing import Any
 from clm_sessions.derive.tools import is_rejected
 from clm_sessions.derive.words import headline
 from clm_sessions.formats.base import Dialect
-from clm_sessions.formats.text import trim
+from clm_sessions.formats.text import trim, visible
 from clm_sessions.model import Chunk, Fact, Image, Message, Text, Thinking, ToolResult, ToolUse, Unknown
 
 TITLE = 200
@@ -50,7 +50,8 @@ def given_title(said: Said, uuids: Collection[str | None]) -> str | None:
 
 def _summary(said: Said, uuids: Collection[str | None]) -> str | None:
     for value in reversed(said.all("title.summary")):
-        if isinstance(value, Mapping) and value.get("leaf") is not None and value["leaf"] in uuids:
+        leaf = value.get("leaf") if isinstance(value, Mapping) else None
+        if isinstance(leaf, str) and visible(leaf) in uuids:
             summary = value.get("summary")
             return summary if isinstance(summary, str) else None
     return None

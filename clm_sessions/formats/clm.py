@@ -12,7 +12,7 @@ from clm_sessions.errors import Refused
 from clm_sessions.formats import clm_json
 from clm_sessions.formats.base import Claim, Confidence, Decoded, Head, Located, LogFormat, Parsed, StreamContext
 from clm_sessions.formats.clm_dialect import ClmDialect, context_time, job_done, job_started, outcome
-from clm_sessions.frames import decode_strict, too_deep
+from clm_sessions.frames import parse_args, too_deep
 from clm_sessions.hookspecs import hookimpl
 from clm_sessions.model import Block, Fact, Kind, Message, Place, Text, ToolResult, ToolUse
 
@@ -180,11 +180,7 @@ def _meta_facts(record: dict[str, Any]) -> Iterator[Fact]:
 
 def _call(call: dict[str, Any]) -> ToolUse:
     args = _text(call.get("args"))
-    value: Any = args
-    if args is not None:
-        decoded = decode_strict(args.encode(), first=False)
-        if len(decoded.values) == 1 and decoded.problem is None:
-            value = decoded.values[0]
+    value = None if args is None else parse_args(args)
     return ToolUse(id=_text(call.get("id")), name=_text(call.get("name")), input=value, args=args)
 
 

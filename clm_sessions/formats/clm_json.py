@@ -40,9 +40,8 @@ def decode(line: bytes) -> Decoded:
     except ValueError as error:
         return Decoded(problem=f"not JSON: {error}", bad=True)
     if end < len(text):
-        return Decoded(
-            values=(value,), problem=f"ignored after the first value: {len(text) - end} characters", bad=True
-        )
+        ignored = f"ignored after the first value: {len(text) - end} characters"
+        return Decoded(values=(value,), problem=ignored, bad=True, settled=True)
     return Decoded(values=(value,))
 
 

@@ -13,6 +13,7 @@ LINE_LIMIT = 100 << 20
 STUB = 1024
 HEAD = 64 << 10
 HEAD_LIMIT = 4 << 20
+_EMPTY = b"\0\t\n\v\f\r "
 HEAD_RECORDS = 64
 """Records that are enough to know a format by: the first chat record of a real log may be its 28th."""
 
@@ -93,15 +94,23 @@ class _Start:
 
 
 def read_head(file: BinaryIO) -> bytes:
-    """The bytes to sniff at: 64 KB; more, up to 4 MB, while the first line has no end (decision 25)."""
+    """The bytes to sniff at: 64 KB; more, up to 4 MB, while they hold too few whole lines to tell by (decision 25).
+
+    Blank lines and runs of NUL bytes tell nothing.
+    """
     data = file.read(HEAD)
-    pieces = [data]
-    size = len(data)
-    while data and b"\n" not in data and size < HEAD_LIMIT:
-        data = file.read(min(BLOCK, HEAD_LIMIT - size))
-        pieces.append(data)
-        size += len(data)
-    return b"".join(pieces)
+    while (
+        _told(data) < HEAD_RECORDS
+        and len(data) < HEAD_LIMIT
+        and (more := file.read(min(len(data), HEAD_LIMIT - len(data))))
+    ):
+        data += more
+    return data
+
+
+def _told(data: bytes) -> int:
+    """How many whole lines there are that hold anything."""
+    return sum(1 for line in data.split(b"\n")[:-1] if line.strip(_EMPTY))
 
 
 def head(data: bytes, decode: Callable[[bytes, bool], Decoded], *, limit: int = HEAD_RECORDS) -> tuple[Any, ...]:
@@ -116,6 +125,6 @@ def head(data: bytes, decode: Callable[[bytes, bool], Decoded], *, limit: int = 
         if len(records) >= limit:
             return tuple(records)
     last = decode(tail, not ended)
-    if not last.bad:
+    if last.usable:
         records += last.values
     return tuple(records)

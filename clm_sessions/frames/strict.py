@@ -10,9 +10,11 @@ import json
 import math
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from clm_sessions.formats.base import Decoded
+from clm_sessions.formats.text import trim, visible
 
 try:
     import orjson
@@ -30,6 +32,7 @@ DOCUMENT_LIMIT = 512 << 20
 _MARKS = bytes(ord("0") if 48 <= i <= 57 else ord("[") if i in b"[{" else ord(" ") for i in range(256))
 _LONG = b"0" * 19
 _SPACE = re.compile(r"[ \t\n\r]*")
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{\[}\]]', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
@@ -37,8 +40,8 @@ _ESCAPE = re.compile(
 
 
 def blank(line: bytes) -> bool:
-    """Whether nothing is left of the line after trimming."""
-    return not line.strip() or (line[0] != ord("{") and not line.decode("utf-8", "replace").strip())
+    """Whether nothing is left of the line after trimming (spec claude-code, "Trim")."""
+    return not line.strip() or (line[0] != ord("{") and not trim(line.decode("utf-8", "replace")))
 
 
 def decode_strict(line: bytes, *, first: bool) -> Decoded:
@@ -73,6 +76,15 @@ def document(data: bytes, *, limit: int = DOCUMENT_LIMIT) -> Decoded:
     if found.problem:
         return Decoded(problem=found.problem, bad=True)
     return found
+
+
+def parse_args(args: str) -> Any:  # noqa: ANN401 - a JSON value
+    """The value of an argument text: its JSON, or the text itself where it is none.
+
+    The same for a text as a log gives it and as a column holds it, where U+0000 is U+2400 (decision 5).
+    """
+    found = decode_strict(visible(args).encode("utf-8", "replace"), first=False)
+    return found.values[0] if len(found.values) == 1 and found.problem is None else args
 
 
 def _text(line: bytes) -> str:
@@ -110,7 +122,8 @@ class _Careful:
         self.plain = plain
         self.attempts = ATTEMPTS
         self.work = 8 * len(text)
-        self.stopped = 0  # how far the reading got that failed last
+        self.stopped = 0  # how far the last reading looked
+        self.broken = 0  # up to where it was sound JSON
 
     def decoded(self) -> Decoded:
         values: list[Any] = []
@@ -121,8 +134,7 @@ class _Careful:
                 value, end = self.read(at)
             except (ValueError, RecursionError) as error:
                 torn = torn or _reason(error)
-                # Only a torn record or a hole hides a whole one; other rubbish makes the line bad as it stands.
-                at = self.next_record(at) if self.text[at] in "{\0" else None
+                at = self.after_rubbish(at, found=bool(values))
             else:
                 values.append(value)
                 at = self.skip(end)
@@ -144,48 +156,89 @@ class _Careful:
             value, end = decoder.raw_decode(self.text, at)
         except json.JSONDecodeError as error:
             self.stopped = len(self.text) if error.msg.startswith("Unterminated") else error.pos
+            self.broken = error.pos
             raise
         except (ValueError, RecursionError):
-            self.stopped = len(self.text)
+            self.stopped = self.broken = len(self.text)
             raise
+        self.stopped = self.broken = end
         if not self.plain and too_deep(value):
-            self.stopped = end
             raise RecursionError
         return value, end
+
+    def after_rubbish(self, at: int, *, found: bool) -> int | None:
+        """Where to go on behind what could not be read at ``at``, or None. ``found``: something was read before it."""
+        if self.text[at] in "{\0":  # a torn record or a hole may hide a whole one
+            return self.next_record(at)
+        # Between objects rubbish is passed over; a line that begins with it is bad as it stands.
+        self.attempts -= 1
+        after = self.text.find("{", at) if found and self.attempts > 0 else -1
+        return None if after < 0 else after
 
     def next_record(self, torn: int) -> int | None:
         """Where the next whole record begins after the torn one at ``torn``, or None.
 
-        A stub inside a string ends just behind the first quote of the next record, so the last ``{"`` before that
-        point is tried first; then each one in turn, within bounds that keep hostile lines linear.
+        What could begin one is tried in turn, within bounds that keep hostile lines linear. One that is torn itself
+        takes the place of the one before it, if it can be read further.
         """
-        at = self.text.rfind('{"', torn + 1, self.stopped + 6)
-        if at >= 0 and self.stopped < len(self.text) and self.is_record(at):
-            return at
-        at = self.text.find('{"', torn + 1)
-        while at >= 0 and self.attempts > 0 and self.work > 0:
-            if self.is_record(at):
-                return at
-            at = self.text.find('{"', at + 1)
-        return None
+        at, broken = torn, self.broken
+        while True:
+            for start, inside in self.openings(at, broken):
+                if self.attempts <= 0 or self.work <= 0:
+                    return None
+                if self.is_record(start, inside=inside):
+                    return start
+                if self.broken > broken:
+                    at, broken = start, self.broken
+                    break
+            else:
+                return None
 
-    def is_record(self, at: int) -> bool:
-        """Whether a whole record stands at ``at`` on the top level: the line, or another record, follows it."""
+    def openings(self, at: int, broken: int) -> Iterator[tuple[int, bool]]:
+        """Each ``{"`` that may begin a record, when one was read from ``at`` and sound up to ``broken``.
+
+        What opens inside that part belongs to it, an embedded message perhaps. But one of its strings may have been
+        cut off behind a brace, and end with the first quote of the next record. And the last value may be that record,
+        where a value was due when the writer was killed: then the answer has True beside it.
+        """
+        opened: list[int] = []
+        last = (at, at)
+        for token in _TOKEN.finditer(self.text, at, broken):
+            start, end = token.span()
+            mark = self.text[start]
+            if mark == '"':
+                if end - start > 2 and self.text.startswith('{"', end - 2):
+                    yield end - 2, False
+            elif mark in "{[":
+                if not opened and start > at and self.text.startswith('{"', start):
+                    yield start, False
+                opened.append(start)
+            elif opened:
+                last = (opened.pop(), end)
+        if last[0] > at and self.skip(last[1]) >= broken and self.text.startswith('{"', last[0]):
+            yield last[0], True
+        after = self.text.find('{"', max(broken, at + 1))
+        if after >= 0:
+            yield after, False
+
+    def is_record(self, at: int, *, inside: bool) -> bool:
+        """Whether a whole record stands at ``at`` on the top level: the line, or another record, follows it.
+
+        ``inside``: it may as well be part of a torn one. Messages that records embed have a uuid and name no session.
+        """
         self.attempts -= 1
         try:
-            value, self.stopped = self.read(at)
+            value, end = self.read(at)
         except (ValueError, RecursionError):
             return False
         finally:
             self.work -= self.stopped - at
-        after = self.skip(self.stopped)
+        after = self.skip(end)
         if after < len(self.text) and not self.text.startswith('{"', after):
             return False
-        return (
-            isinstance(value, dict)
-            and isinstance(value.get("type"), str)
-            and not value.keys().isdisjoint(("timestamp", "uuid", "sessionId"))
-        )
+        if not isinstance(value, dict) or (inside and "uuid" in value and "sessionId" not in value):
+            return False
+        return isinstance(value.get("type"), str) and not value.keys().isdisjoint(("timestamp", "uuid", "sessionId"))
 
 
 def _reason(error: Exception) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from clm_sessions import times
+from clm_sessions.frames import parse_args
 from clm_sessions.model import (
     Chunk,
     ChunkContent,
@@ -248,14 +249,6 @@ def _call(r: _Record, load: Callable[[str], bytes | None]) -> ToolCall:
         detail=_json(r["detail"]),
         subagent_id=r["subagent_id"],
     )
-
-
-def parse_args(args: str) -> Any:  # noqa: ANN401 - a JSON value
-    """The value of a raw argument text: its JSON, or the text itself where it is none."""
-    try:
-        return json.loads(args)
-    except (ValueError, RecursionError):
-        return args
 
 
 def _json(text: str | None) -> Any:  # noqa: ANN401 - a JSON value

@@ -30,7 +30,7 @@ ROOMS = {
     "read": {*VALUES, "formats", "frames"},
     "plugins": {*VALUES, "formats", "hookspecs", "view"},
     "render": {*VALUES, "view"},
-    "store": {*VALUES},
+    "store": {*VALUES, "frames"},
     "checklog": {*VALUES, "frames", "formats"},
     "ingest": {*VALUES, "formats", "frames", "plugins", "sources", "packed", "read", "derive", "store"},
     "library": {*VALUES, "formats", "plugins", "ingest", "derive", "store"},

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from sys import intern
 from typing import Any
 
+from clm_sessions.formats.numbers import count
 from clm_sessions.model import Block, Image, Text, Thinking, ToolResult, ToolUse, Unknown, Usage
 
 DETAIL_TEXT = 2_000
@@ -138,18 +139,12 @@ def usage(given: Any) -> Usage | None:  # noqa: ANN401 - a JSON value
     if not isinstance(given, dict):
         return None
     counts = [
-        _count(given.get(key))
+        count(given.get(key))
         for key in ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     ]
     if not any(n is not None for n in counts):
         return None
     return Usage(input=counts[0], output=counts[1], cache_read=counts[2], cache_creation=counts[3])
-
-
-def _count(value: Any) -> int | None:  # noqa: ANN401 - a JSON value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def detail(given: Any) -> Any:  # noqa: ANN401 - JSON values

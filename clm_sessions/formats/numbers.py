@@ -1,0 +1,28 @@
+"""Counts that logs state, held to what can be a count at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clm_sessions.model import Usage
+
+COUNT_LIMIT = 1 << 40
+"""No reply has so many tokens: what says so is damage, and a few of them would overflow the sums of SQLite."""
+
+
+def count(value: Any) -> int | None:  # noqa: ANN401 - a JSON value
+    """A whole number that can be a count, else None. ``3.0`` is whole."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if abs(value) < COUNT_LIMIT else None
+
+
+def credible(usage: Usage) -> Usage:
+    """The same usage without counts that can be none, whichever format read them."""
+    given = (usage.input, usage.output, usage.cache_read, usage.cache_creation, usage.reasoning)
+    if all(n is None or -COUNT_LIMIT < n < COUNT_LIMIT for n in given):
+        return usage
+    a, b, c, d, e = map(count, given)
+    return Usage(input=a, output=b, cache_read=c, cache_creation=d, reasoning=e)
