@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import story_clm
+import story_codex
 import story_companions
 import story_garden
 import story_harbour
@@ -29,6 +30,7 @@ STORIES = (
     story_lantern,
     story_watering,
     story_clm,
+    story_codex,
 )
 
 
@@ -36,7 +38,7 @@ def main(folder: Path) -> None:
     shelf = Shelf()
     for story in STORIES:
         story.write(shelf)
-    for old in ("claude", "clm"):
+    for old in ("claude", "clm", "codex"):
         shutil.rmtree(folder / old, ignore_errors=True)
     shelf.write(folder)
     size = sum(map(len, shelf.files.values()))

@@ -128,7 +128,9 @@ def test_a_prompt_from_an_editor_is_read_without_what_the_editor_adds():
 
 def test_word_of_a_subagent_is_a_notification_and_a_shell_command_is_command_output():
     note = '<subagent_notification>\n{"status": "done"}\n</subagent_notification>'
-    assert shown(r.says("user", note)) == [("ai", "notification", note)]
+    assert shown(r.says("user", note)) == [("ai", "notification", "done")]
+    assert shown(r.says("user", note.replace('"done"', '{"completed": "Seven."}')))[0][2] == "completed: Seven."
+    assert shown(r.says("user", note.replace('"done"', "7")))[0][2].startswith("<subagent_notification>")
     shell = "<user_shell_command>\n<command>\nls\n</command>\n</user_shell_command>"
     assert shown(r.says("user", shell)) == [("system", "command_output", "<command>\nls\n</command>")]
 

@@ -148,6 +148,15 @@ def _signs(text: str) -> dict[str, Any]:
     return {"running": True} if _RUNNING.search(head) else {}
 
 
+def status_text(notification: str) -> str | None:
+    """What the status of an agent says in words: ``completed`` with its last text, or only how it stands."""
+    value = _value(notification)
+    status = value.get("status") if isinstance(value, dict) else None
+    if isinstance(status, dict):
+        status = next((f"{how}: {text}" for how, text in status.items() if isinstance(text, str)), None)
+    return word(status)
+
+
 def _list(value: Any) -> Iterator[Any]:  # noqa: ANN401 - a JSON value
     yield from value if isinstance(value, list) else ()
 

@@ -55,7 +55,8 @@ def _message(thread: Thread, item: Item, place: Place, at: int | None) -> Told:
     if reading.who not in _OTHERS or (reading.who == "aborted" and thread.stopped):
         return _quiet(thread, blocks, "user", "context", place, at)
     thread.stopped = thread.stopped or reading.who == "aborted"
-    return _other(thread, reading.who, blocks, None if reading.who == "agent" else reading.text, place, at)
+    text = content.status_text(reading.text) if reading.who == "agent" else reading.text
+    return _other(thread, reading.who, blocks, text, place, at)
 
 
 def _other(
