@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sys import intern
 from typing import Any
 
-from clm_sessions.frames import decode_strict
+from clm_sessions.frames import parse_args
 from clm_sessions.model import Block, Image, Text, Thinking, ToolUse, Unknown
 
 Item = Mapping[str, Any]
@@ -88,17 +88,12 @@ def call(item: Item) -> ToolUse:
         name = f"{word(item.get('namespace')) or ''}{word(item.get('name')) or ''}" or None
         if not isinstance(args, str):
             return ToolUse(id=call_id, name=name, input=args)
-        return ToolUse(id=call_id, name=name, input=_value(args), args=args)
+        return ToolUse(id=call_id, name=name, input=parse_args(args), args=args)
     if kind == "image_generation_call":
         given: Any = {k: v for k in ("revised_prompt", "size", "quality") if (v := item.get(k)) is not None}
     else:
         given = next((item[k] for k in ("action", "arguments") if item.get(k) is not None), {})
     return ToolUse(id=call_id or word(item.get("id")), name=str(kind).removesuffix("_call"), input=given)
-
-
-def _value(args: str) -> Any:  # noqa: ANN401 - a JSON value
-    decoded = decode_strict(args.encode("utf-8", "replace"), first=False)
-    return decoded.values[0] if len(decoded.values) == 1 and decoded.problem is None else args
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +124,7 @@ def _unwrapped(text: str) -> tuple[str, dict[str, Any]]:
     """The output in ``{"output": ..., "metadata": {"exit_code": ...}}``; any other text as it is."""
     if not text.startswith("{") or '"metadata"' not in text:
         return text, {}
-    value = _value(text)
+    value = parse_args(text)
     if not isinstance(value, dict) or value.keys() != {"output", "metadata"} or not isinstance(value["output"], str):
         return text, {}
     metadata = value["metadata"]
@@ -150,7 +145,7 @@ def _signs(text: str) -> dict[str, Any]:
 
 def status_text(notification: str) -> str | None:
     """What the status of an agent says in words: ``completed`` with its last text, or only how it stands."""
-    value = _value(notification)
+    value = parse_args(notification)
     status = value.get("status") if isinstance(value, dict) else None
     if isinstance(status, dict):
         status = next((f"{how}: {text}" for how, text in status.items() if isinstance(text, str)), None)

@@ -8,7 +8,7 @@ from typing import Any
 from clm_sessions.formats.base import StreamContext
 from clm_sessions.formats.codex.content import word
 from clm_sessions.formats.codex.sniff import Origin
-from clm_sessions.frames import decode_strict
+from clm_sessions.frames import parse_args
 from clm_sessions.model import Fact, Message, ToolResult
 
 _META = {"cli_version": "version", "model_provider": "provider", "originator": "agent", "cwd": "cwd"}
@@ -74,9 +74,8 @@ class Facts:
                 and text.startswith("{")
                 and '"agent_id"' in text
             ):
-                values = decode_strict(text.encode("utf-8", "replace"), first=False).values
-                value = values[0] if len(values) == 1 and isinstance(values[0], dict) else {}
-                return _hint(value.get("agent_id"), block.tool_use_id)
+                value = parse_args(text)
+                return _hint(value.get("agent_id"), block.tool_use_id) if isinstance(value, dict) else ()
         return ()
 
     def _new(self, name: str, value: Any) -> Iterator[Fact]:  # noqa: ANN401 - a JSON value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from clm_sessions.formats.numbers import count
 from clm_sessions.model import Usage
 
 _FIELDS = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens")
@@ -58,9 +59,8 @@ def _four(values: Sequence[Any]) -> Counts:
 
 
 def _count(value: Any) -> int | None:  # noqa: ANN401 - a JSON value
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    found = count(value)
+    return found if found is not None and found >= 0 else None
 
 
 def _sum(counts: Counts) -> int:
