@@ -22,7 +22,10 @@ _NEIGHBOURS = tuple(
     for table, item in (("messages", "uuid"), ("requests", "reply_id"))
 )
 _HOLDERS = {"uuid": "messages", "reply_id": "requests"}
-_NAMED = "SELECT value FROM facts WHERE session_id = ? AND name IN ('session_id', 'forked_from', 'parent_thread')"
+_NAMED = (
+    "SELECT value FROM facts WHERE session_id = ? "
+    "AND name IN ('session_id', 'forked_from', 'parent_thread', 'history_of')"
+)
 _NO_TIME = "~"  # sorts after every ISO time
 Item = tuple[str, str]
 Twin = tuple[str, str]
@@ -56,7 +59,7 @@ class _History:
     """The messages of one session in order, and from each on the earliest time that follows."""
 
     entries: list[_Entry]
-    agent: bool
+    agent: str | None
     native: str | None
     named: frozenset[str]
     following: list[str] = field(default_factory=list)
@@ -184,8 +187,13 @@ def _owner(
 def _rank(histories: dict[str, _History], sid: str, other: str) -> Rank:
     """Of two sessions the one of smaller rank is the original: an agent last, then one that names the other, then time."""
     history = histories[sid]
-    names_other = histories[other].native in history.named and history.native not in histories[other].named
-    return history.agent, names_other, history.following[history.last_shared[other] + 1], sid
+    names_other = _names(history, histories[other]) and not _names(histories[other], history)
+    return history.agent is not None, names_other, history.following[history.last_shared[other] + 1], sid
+
+
+def _names(one: _History, other: _History) -> bool:
+    """Whether the log of one names the other: as an agent, or by its session where that is another one."""
+    return other.agent in one.named or (other.native in one.named and other.native != one.native)
 
 
 def _with_prefix(copied: list[bool | None]) -> list[int]:
@@ -198,11 +206,12 @@ def _history(db: sqlite3.Connection, sid: str) -> _History:
     rows = db.execute(
         "SELECT at, uuid, reply_id, role, inherited FROM messages WHERE session_id = ? ORDER BY seq", (sid,)
     ).fetchall()
-    agent, native = db.execute(
-        "SELECT agent_id IS NOT NULL, native_id FROM sessions WHERE id = ?", (sid,)
-    ).fetchone() or (0, None)
+    agent, native = db.execute("SELECT agent_id, native_id FROM sessions WHERE id = ?", (sid,)).fetchone() or (
+        None,
+        None,
+    )
     named = frozenset(value.strip('"') for (value,) in db.execute(_NAMED, (sid,)))
-    return _History([_Entry(*row) for row in rows], bool(agent), native, named)
+    return _History([_Entry(*row) for row in rows], agent, native, named)
 
 
 def _mark(db: sqlite3.Connection, sid: str, history: _History, inherited: list[int], origin: str | None) -> None:

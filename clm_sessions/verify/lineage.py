@@ -20,7 +20,7 @@ def check_lineage(db: sqlite3.Connection, result: Result) -> None:
     with closing(sqlite3.connect("", isolation_level=None)) as scratch:
         scratch.execute("PRAGMA journal_mode = OFF")
         scratch.execute("BEGIN")
-        for table in FROM_LINEAGE:
+        for table in (*FROM_LINEAGE, "facts"):
             _copy(db, scratch, table)
         lineage.settle(scratch, [sid for (sid,) in scratch.execute("SELECT id FROM sessions")])
         for table, columns in FROM_LINEAGE.items():
@@ -31,7 +31,7 @@ def _copy(db: sqlite3.Connection, scratch: sqlite3.Connection, table: str) -> No
     """The rows of a table without content, and as if no session shared anything with another."""
     scratch.execute(f"CREATE TABLE {table} ({TABLES[table]})")
     names = [name for name in COLUMNS[table] if name not in _WIDE]
-    values = [_ALONE.get(name, name) if name in FROM_LINEAGE[table] else name for name in names]
+    values = [_ALONE.get(name, name) if name in FROM_LINEAGE.get(table, ()) else name for name in names]
     scratch.executemany(
         f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",
         db.execute(f"SELECT {', '.join(values)} FROM {table}"),

@@ -179,6 +179,21 @@ def test_agents_of_agents_hang_below_the_agent_that_started_them(tmp_path):
     assert [len(top.subagents), len(top.subagents[0].subagents)] == [1, 1]
 
 
+def test_a_helper_of_a_helper_owns_nothing_of_what_it_was_told(tmp_path):
+    first = child()
+    inner = [
+        r.meta(5, 40, **r.started_by(2)),
+        *r.restamped(first, 40),
+        *r.turn(50, "Again.", "Still seven.", r.usage(3300, 2000, 197), 41),
+    ]
+    r.write(tmp_path, 1, [*PARENT, *SPAWNED, *REST])
+    r.write(tmp_path, 2, [*first, *r.answers("I was right.", 300), r.counts(r.usage(3600, 2000, 211), second=301)])
+    r.write(tmp_path, 5, inner)
+    db = tmp_path / "x.db"
+    import_logs(db, tmp_path / "sessions")
+    assert [row[3:] for row in owned(db)] == [(3500, 200), (1600, 51), (300, 7)]
+
+
 def test_threads_that_name_each_other_as_parents_are_read_all_the_same(tmp_path):
     for one, other in ((6, 7), (7, 8), (8, 6)):
         meta = r.meta(one, source={"subagent": "review"}, parent_thread_id=r.thread_id(other))
