@@ -205,6 +205,21 @@ def test_arguments_are_json_free_text_or_an_object():
     ]
 
 
+@pytest.mark.parametrize(
+    ("space", "name", "whole"),
+    [
+        ("mcp__garden", "water", "mcp__garden__water"),
+        ("mcp__garden__", "water", "mcp__garden__water"),
+        ("mcp__apps__garden", "_water", "mcp__apps__garden_water"),
+        (None, "water", "water"),
+        (None, None, None),
+    ],
+)
+def test_tools_of_servers_are_called_by_their_whole_name(space, name, whole):
+    item = r.item("function_call", namespace=space, name=name, call_id="c1", arguments="{}")
+    assert call(item).name == whole
+
+
 def test_tools_of_the_provider_have_no_result_and_are_done():
     search = r.item("web_search_call", status="completed", action={"type": "search", "query": "peas"})
     made = session(*r.opens(1), *r.asks("Search."), search)

@@ -85,7 +85,7 @@ def call(item: Item) -> ToolUse:
     kind, call_id = item.get("type"), word(item.get("call_id"))
     if kind in ("function_call", "custom_tool_call"):
         args = item.get("arguments" if kind == "function_call" else "input")
-        name = f"{word(item.get('namespace')) or ''}{word(item.get('name')) or ''}" or None
+        name = _name(word(item.get("namespace")), word(item.get("name")))
         if not isinstance(args, str):
             return ToolUse(id=call_id, name=name, input=args)
         return ToolUse(id=call_id, name=name, input=parse_args(args), args=args)
@@ -94,6 +94,13 @@ def call(item: Item) -> ToolUse:
     else:
         given = next((item[k] for k in ("action", "arguments") if item.get(k) is not None), {})
     return ToolUse(id=call_id or word(item.get("id")), name=str(kind).removesuffix("_call"), input=given)
+
+
+def _name(space: str | None, name: str | None) -> str | None:
+    """``mcp__server__tool``. Of some servers the space holds the first part of the tool's name too."""
+    if space is None or name is None:
+        return name or space
+    return f"{space}{name}" if space.endswith("__") or name.startswith("_") else f"{space}__{name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,12 @@ FACTS = frozenset(
      "mcp_tool_call_end", "collab_agent_spawn_end", "thread_name_updated")
 )  # fmt: skip
 """Events that say how far the work has got, or more of what an item says."""
+_REPEATS = frozenset(
+    ("web_search_end", "image_generation_end", "view_image_tool_call", "dynamic_tool_call_request",
+     "dynamic_tool_call_response", "collab_waiting_end", "collab_agent_interaction_end", "collab_close_end",
+     "item_completed")
+)  # fmt: skip
+"""Events whose call, result or text is an item."""
 _CONTEXT = frozenset(("environment_context", "user_instructions"))  # kinds of user_message in early versions
 
 
@@ -39,7 +45,7 @@ def read(thread: Thread, event: Item, place: Place, at: int | None) -> Told:
     if kind == "context_compacted":
         known, thread.compacted = thread.compacted, False
         return "duplicate" if known else thread.cut(event.get("message"), None, place, at)
-    return "raw"
+    return "duplicate" if kind in _REPEATS else "raw"
 
 
 def _count(thread: Thread, event: Item, place: Place, at: int | None) -> Told:
