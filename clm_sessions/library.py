@@ -13,7 +13,7 @@ from types import TracebackType
 from clm_sessions import plugins
 from clm_sessions.derive import Bundle, derive, nest
 from clm_sessions.errors import NoSessionError, NotALogError, PluginError, UsageError
-from clm_sessions.ingest.discover import Files, LogFile, discover
+from clm_sessions.ingest.discover import Discovery, Files, LogFile, discover
 from clm_sessions.ingest.keys import plain_key, sort_copies
 from clm_sessions.ingest.streams import border, open_log, read_log, read_side
 from clm_sessions.model import (
@@ -40,8 +40,8 @@ def load(
 ) -> Session:
     """The one session of a log file (its subagents below it), or of a folder that holds one session.
 
-    NotALogError if no format recognises it or the format refuses it, UsageError if it is missing or holds several
-    sessions.
+    NotALogError if no format recognises it, the format refuses it or it cannot be read, UsageError if it is missing
+    or holds several sessions.
     """
     sessions, refusals = _load(path, format, registry)
     if not sessions:
@@ -72,11 +72,20 @@ def _load(
     sessions: list[Session] = []
     known = discover([root], registry or plugins.from_environment(), only=only)
     refusals = [issue.reason for issue in known.problems.values()]
+    refusals += _unreadable(root, known)
     for files in known.bundles:
         found, refused = _load_bundle(files)
         sessions += [s for s in found if s.info.role in ("main", "orphan")]
         refusals += refused
     return sorted(sessions, key=lambda s: (-(s.info.started_at or 0), s.info.id)), refusals
+
+
+def _unreadable(root: Path, known: Discovery) -> list[str]:
+    """The file that was asked for cannot be read, or these cannot below the folder that was."""
+    found = [(path, issue.reason) for path, issue in known.issues if issue.kind == "unreadable"]
+    if root.is_dir():
+        return [f"{Path(path).name}: {reason}" for path, reason in found]
+    return [reason for path, reason in found if os.path.realpath(path) == os.path.realpath(root)]
 
 
 def _load_bundle(files: Files) -> tuple[list[Session], list[str]]:
@@ -174,7 +183,7 @@ class StoredSession:
 
     def read(self, *, images: bool = True) -> Session:
         """The whole session as a value, equal to what ``load`` gives for its log."""
-        return reader.load_session(self.db, self.id, images=images)
+        return nest(reader.load_sessions(self.db, self.id, images=images))[0]
 
 
 class Database:
@@ -203,11 +212,11 @@ class Database:
 
     def session(self, sid: str) -> StoredSession:
         """The session of that id, or the only one whose id begins so. NoSessionError says which it is not."""
-        found = reader.session_infos(self.db, "s.id = ?", (sid,))
+        asked = sid.encode("utf-8", "replace").decode()  # SQLite takes no lone surrogate
+        found = reader.session_infos(self.db, "s.id = ?", (asked,))
         if not found:
-            found = reader.session_infos(
-                self.db, "substr(s.id, 1, ?) = ? AND s.role IN ('main', 'orphan')", (len(sid), sid)
-            )
+            where = "substr(s.id, 1, ?) = ? AND s.role IN ('main', 'orphan')"
+            found = reader.session_infos(self.db, where, (len(asked), asked))
         if len(found) != 1:
             what = "no session" if not found else f"{len(found)} sessions"
             raise NoSessionError(f"{what} with an id that is or begins with {sid!r} in {self.path}")

@@ -145,6 +145,7 @@ def _gist(messages: Sequence[Message], group: chunks.Group, dialect: Dialect) ->
     if group.kind != "ai":
         return messages[group.messages[0]].display
     result = call = ""
+    planned = False
     for seq in reversed(group.messages):
         message = messages[seq]
         if message.role != "assistant" and message.origin == "interruption":
@@ -155,9 +156,10 @@ def _gist(messages: Sequence[Message], group: chunks.Group, dialect: Dialect) ->
             if isinstance(block, ToolResult) and not result:
                 result = tools.result_text(block.content)
             elif isinstance(block, ToolUse):
-                plan = None if result else dialect.plan(block)
-                if plan is not None:
+                plan = None if result or planned else dialect.plan(block)
+                if plan:
                     return plan
+                planned = planned or plan is not None
                 call = call or block.name or ""
     return result or call or messages[group.messages[0]].display
 

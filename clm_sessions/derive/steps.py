@@ -171,15 +171,17 @@ def last_of(found: Sequence[Step], dialect: Dialect = _PLAIN) -> LastOutput | No
     if spoken is not None and spoken.kind == "interruption":
         return LastOutput(kind="interruption", text=spoken.text, step=spoken)
     result: Step | None = None
+    planned = False  # of several calls with a plan the last one counts
     for step in reversed(found):
         if step is spoken:
             return LastOutput(kind="text", text=step.text, step=step)
         if step.kind == "tool_result" and step.text and result is None:
             result = step
-        if step.use is not None and result is None:
+        if step.use is not None and result is None and not planned:
             plan = dialect.plan(step.use)
-            if plan is not None:
+            if plan:
                 return LastOutput(kind="plan_exit", text=plan, step=step)
+            planned = plan is not None
     return None if result is None else LastOutput(kind="tool_result", text=result.text, step=result)
 
 

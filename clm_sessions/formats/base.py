@@ -129,7 +129,7 @@ class Dialect:
         return None
 
     def plan(self, call: ToolUse) -> str | None:
-        """The plan text if the call ends planning, else None."""
+        """The plan text if the call ends planning (empty where it does not say the plan), else None."""
         return None
 
     def ends_work(self, call: ToolUse) -> bool:

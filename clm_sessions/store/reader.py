@@ -43,8 +43,18 @@ def session_infos(db: sqlite3.Connection, where: str = "1", arguments: Sequence[
     return [_info(dict(zip((*COLUMNS["sessions"], "project"), row, strict=True))) for row in cursor]
 
 
-def load_session(db: sqlite3.Connection, sid: str, *, images: bool = True) -> Session:
-    """One session whole, its subagents below it. KeyError if there is none."""
+def load_sessions(db: sqlite3.Connection, sid: str, *, images: bool = True) -> list[Session]:
+    """One session and its subagents at any depth, flat, parents before children. KeyError if there is none."""
+    order = {sid: None}
+    waiting = [sid]
+    for each in waiting:
+        fresh = [child for child in children(db, each) if child not in order]
+        waiting += fresh
+        order |= dict.fromkeys(fresh)
+    return [_load(db, each, images) for each in order]
+
+
+def _load(db: sqlite3.Connection, sid: str, images: bool) -> Session:
     found = session_infos(db, "s.id = ?", (sid,))
     if not found:
         raise KeyError(sid)
@@ -57,7 +67,6 @@ def load_session(db: sqlite3.Connection, sid: str, *, images: bool = True) -> Se
         requests=requests(db, sid),
         facts=facts(db, sid),
         issues=issues(db, sid),
-        subagents=[load_session(db, child, images=images) for child in children(db, sid)],
     )
 
 

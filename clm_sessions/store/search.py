@@ -7,6 +7,10 @@ import sqlite3
 from dataclasses import dataclass
 
 _PIECE = re.compile(r'"([^"]*)"(\*?)|(\S+)')
+_UNSTORABLE = re.compile('["\\0\ud800-\udfff]')
+LIMIT = 1 << 20
+TERMS = 64
+TERM_LENGTH = 200
 MARK_START, MARK_END = "\x02", "\x03"
 """Set around the words found in a snippet: characters that no stored text needs."""
 
@@ -28,21 +32,27 @@ def fts_query(text: str) -> str | None:
     """An FTS5 query for what a person typed, or None if there is no letter or digit in it.
 
     Words must all occur; ``"quoted words"`` are a phrase; a word that ends in ``*`` is a prefix. Punctuation inside
-    a word makes it a phrase of its parts, operators are words. Accents fold: cafe finds Café.
+    a word makes it a phrase of its parts, operators are words. Accents fold: cafe finds Café. At most ``TERMS``
+    different terms count, and of each its first ``TERM_LENGTH`` characters, which then are a prefix.
     """
-    terms = []
-    for phrase, star, word in _PIECE.findall(text):
-        term = phrase or word
-        prefix = star or (word[-1:] if word.endswith("*") else "")
+    terms: dict[str, None] = {}
+    for found in _PIECE.finditer(text):
+        phrase, star, word = found.groups()
+        term = phrase or word or ""
+        prefix = "*" if star or (word or "").endswith("*") or len(term) > TERM_LENGTH else ""
+        term = _UNSTORABLE.sub(" ", term[:TERM_LENGTH])
         if any(c.isalnum() for c in term):
-            terms.append('"' + term.replace('"', " ").replace("\0", " ") + '"' + prefix)
+            terms[f'"{term}"{prefix}'] = None
+        if len(terms) == TERMS:
+            break
     return " ".join(terms) or None
 
 
 def search(db: sqlite3.Connection, text: str, *, limit: int = 50) -> list[Hit]:
-    """The best ``limit`` hits in messages and tool calls together."""
+    """The best ``limit`` hits in messages and tool calls together, at most ``LIMIT``."""
     query = fts_query(text)
-    if query is None:
+    limit = max(0, min(limit, LIMIT))
+    if query is None or not limit:
         return []
     hits = [
         *_hits(db, "messages", "m.seq", "m.origin", query, limit),

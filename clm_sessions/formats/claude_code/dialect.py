@@ -33,8 +33,8 @@ class ClaudeDialect(Dialect):
         )
 
     def plan(self, call: ToolUse) -> str | None:
-        """The plan of an ``ExitPlanMode`` call; None where it stands in a file."""
-        return _text(_object(call).get("plan")) if call.name == PLANNING else None
+        """The plan of an ``ExitPlanMode`` call; empty where it stands in a file."""
+        return _text(_object(call).get("plan")) or "" if call.name == PLANNING else None
 
     def ends_work(self, call: ToolUse) -> bool:
         """A plan waits for a person; an approved shutdown is the end."""

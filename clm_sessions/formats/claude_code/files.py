@@ -36,24 +36,32 @@ def locate(path: PurePath) -> Located | None:
     meta = _AGENT_META.fullmatch(name)
     if meta is not None:
         return Located(role="side", session=sid, agent=meta[1], folder=folder)
-    if session is not None:
-        kept = path.parent.name == "tool-results"
-        return Located(role="side", session=sid, folder=folder) if kept else None
-    if path.suffix == ".jsonl" and name not in _NOT_LOGS and path.stem:
-        return Located(role="main", session=path.stem, folder=folder)
+    if session is not None and path.parent.name == "tool-results":
+        return Located(role="side", session=sid, folder=folder)
+    # Any folder with logs is read, whatever its name; only what lies in a session's own folder must be named like one.
+    could_be = session is None or _is_session(path.stem) or not _is_session(session.name)
+    if could_be and path.suffix == ".jsonl" and name not in _NOT_LOGS and path.stem:
+        return Located(role="main", session=path.stem, folder=path.parent.name)
     return None
 
 
+def _is_session(name: str) -> bool:
+    return _SESSION.fullmatch(name) is not None
+
+
 def session_folder(path: PurePath) -> PurePath | None:
-    """The folder of a session in which a file lies: above ``subagents``, or named as a session; None at a project root."""
+    """The folder of a session in which a file lies: above ``subagents``, or named as a session; None at a project root.
+
+    A folder directly below ``projects`` is a project, whatever its name.
+    """
     above = path.parents
     for number, folder in enumerate(above[: _SEARCHED + 1]):
         if folder.name == "projects" or not folder.name:
             return None
         if folder.name in ("subagents", "tool-results") and number + 1 < len(above) and above[number + 1].name:
             return above[number + 1]
-        if _SESSION.fullmatch(folder.name):
-            return folder
+        if _is_session(folder.name):
+            return None if above[number + 1].name == "projects" else folder
     return None
 
 

@@ -73,7 +73,7 @@ class ClaudeReader:
             "at": at,
             "uuid": entry["uuid"],
             "parent_uuid": _word(entry.get("parentUuid")),
-            "is_sidechain": bool(entry.get("isSidechain")),
+            "is_sidechain": _truthy(entry.get("isSidechain")),
             "is_meta": entry.get("isMeta") is True,
             "agent_id": _word(entry.get("agentId")),
         }
@@ -131,7 +131,7 @@ class ClaudeReader:
 
     def _kind(self, kind: Kind, entry: Entry) -> Kind:
         """Rule 0: a sidechain entry of a main log takes no part in chunking."""
-        return "sidechain" if self._in_main and entry.get("isSidechain") else kind
+        return "sidechain" if self._in_main and _truthy(entry.get("isSidechain")) else kind
 
 
 def _body(entry: Entry) -> Mapping[str, Any]:
@@ -185,6 +185,11 @@ def _label(kind: str, entry: Entry) -> str:
     else:
         subtype = entry.get(_SUBTYPE[kind]) if kind in _SUBTYPE else None
     return f"{kind}/{subtype}"[:_LABEL] if isinstance(subtype, str) else kind[:_LABEL]
+
+
+def _truthy(value: Any) -> bool:  # noqa: ANN401 - a JSON value
+    """As the agent program, which is JavaScript, takes it: an empty list or object counts."""
+    return bool(value) or isinstance(value, (list, dict))
 
 
 def _word(value: Any) -> str | None:  # noqa: ANN401 - a JSON value

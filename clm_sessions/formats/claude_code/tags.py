@@ -28,8 +28,8 @@ _SHOWN_AWAY = (
 )
 _RESULT_FILE = re.compile(r" Read the output file to retrieve the result: \S+", re.IGNORECASE | re.ASCII)
 _NAME = re.compile(r"<command-name>/([^<]+)</command-name>")
-_TEAMMATE = re.compile(r'<teammate-message((?:\s+[\w:.-]+="[^"]*")*)\s*>')
-_ATTRIBUTE = re.compile(r'([\w:.-]+)="([^"]*)"')
+_TEAMMATE = re.compile(r'<teammate-message(\s[^"<>]*(?:"[^"]*"[^"<>]*)*)>')
+_ATTRIBUTE = re.compile(r'(?<=\s)([\w:.-]+)="([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
