@@ -9,6 +9,7 @@ import clm_sessions
 from clm_sessions.formats.base import StreamContext
 from clm_sessions.formats.codex import Codex
 from clm_sessions.formats.codex.names import KNOWN, Names
+from clm_sessions.model import Place
 from support import rollouts as r
 from support.logs import dump, import_logs, query
 
@@ -224,12 +225,15 @@ def test_names_are_never_given_twice(tmp_path):
     assert len(set(given)) == len(given)
 
 
-def test_the_state_stays_small_in_a_long_thread():
+def test_the_state_stays_small_in_a_long_and_hostile_thread():
     reader = Codex().reader(StreamContext(role="main", session="s"))
-    records = [r.meta(), *(x for n in range(1500) for x in (*r.opens(n), *r.asks(f"ask {n}"), r.calls(f"c{n}")))]
+    huge = "x" * 1_000_000
+    records = [r.record("session_meta", {"id": f"{n}{huge}", "cwd": huge, "forked_from_id": huge}) for n in range(300)]
+    records += [r.record("turn_context", {"turn_id": f"{n}{huge}", "cwd": huge, "model": huge}) for n in range(3)]
+    records += [x for n in range(1500) for x in (*r.opens(n), *r.asks(f"ask {n}"), r.calls(f"c{n}"))]
+    records += [r.opens(9999)[0], *(r.calls(f"call_{n:024}") for n in range(3000))]
+    records += [r.event("exec_command_end", call_id=f"{n}{huge}", exit_code=1) for n in range(70)]
+    records += [r.event("thread_name_updated", thread_name=f"{n}{huge}") for n in range(3)]
     for record in records:
-        reader.feed(record, clm_sessions.model.Place(line=1, offset=0, length=1))
-    long = [r.opens(9999)[0], *(r.calls(f"call_{n:024}") for n in range(3000))]
-    for record in long:
-        reader.feed(record, clm_sessions.model.Place(line=1, offset=0, length=1))
+        reader.feed(record, Place(line=1, offset=0, length=1))
     assert len(json.dumps(reader.state())) < 64 << 10

@@ -13,7 +13,8 @@ from clm_sessions.model import Fact, Message, ToolResult
 
 _META = {"cli_version": "version", "model_provider": "provider", "originator": "agent", "cwd": "cwd"}
 _CONTEXT = {"model": "model", "effort": "effort", "cwd": "cwd"}
-_THREADS = 200
+_THREADS = 50
+_LONGEST = 64
 
 
 class Facts:
@@ -31,7 +32,7 @@ class Facts:
 
     def of_meta(self, payload: Mapping[str, Any], origin: Origin) -> tuple[Fact, ...]:
         """The first one is the session's own. Later ones came with the history of another thread, or tell nothing new."""
-        thread = origin.id or ""
+        thread = (origin.id or "")[:_LONGEST]
         if thread in self._threads:
             return ()
         first = not self._threads

@@ -13,8 +13,9 @@ from typing import Any
 
 from clm_sessions.formats.codex.files import is_uuid
 
-KNOWN = 1000
+KNOWN = 800
 """Names of a turn, and turns, that are remembered; a name after these also holds its number in the turn."""
+THREADS = 100
 
 
 class Names:
@@ -39,13 +40,14 @@ class Names:
 
     def thread(self, thread: str, parent: str | None) -> None:
         """What follows was said in ``thread`` (that of a copy's original), until the next turn begins."""
-        if thread in self._threads:
+        mark = _digest(thread)
+        if mark in self._threads:
             return
-        if len(self._threads) < KNOWN:
-            self._threads.append(thread)
+        if len(self._threads) < THREADS:
+            self._threads.append(mark)
         self._family = parent or thread
         if self._turn is None:
-            self._scope = _digest(thread)
+            self._scope = mark
 
     def turn(self, turn: str) -> bool:
         """A turn begins, or goes on. Says which: whether it begins."""

@@ -71,7 +71,7 @@ class CodexReader:
 
     def _context(self, payload: Payload, at: int | None) -> Parsed:
         self._thread.turn(word(payload.get("turn_id")))
-        self._thread.model = word(payload.get("model")) or self._thread.model
+        self._thread.model = (word(payload.get("model")) or "")[: sniff.LONGEST] or self._thread.model
         return Parsed(disposition="fact", type="turn_context", at=at, facts=self._facts.of_context(payload))
 
     def _item(self, payload: Payload, place: Place, at: int | None) -> Parsed:

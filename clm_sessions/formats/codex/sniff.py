@@ -9,6 +9,8 @@ from typing import Any, TypeGuard
 from clm_sessions.formats.base import Confidence
 
 Record = Mapping[str, Any]
+LONGEST = 200
+"""Characters that are kept of an id or a name of something; what is longer is none."""
 
 ITEM_TYPES = frozenset(
     ("message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
@@ -103,4 +105,4 @@ def first_origin(records: Iterable[Any]) -> Origin:
 
 
 def _word(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
-    return value if isinstance(value, str) and value else None
+    return value[:LONGEST] if isinstance(value, str) and value else None

@@ -11,7 +11,7 @@ from typing import Any
 
 from clm_sessions.formats.codex.content import Item, number, word
 from clm_sessions.formats.codex.names import Names
-from clm_sessions.formats.codex.sniff import Origin
+from clm_sessions.formats.codex.sniff import LONGEST, Origin
 from clm_sessions.formats.codex.tokens import Tokens
 from clm_sessions.formats.codex.voices import Voices
 from clm_sessions.model import Block, Disposition, Image, Kind, Message, Place, Text, Usage
@@ -56,7 +56,7 @@ class Thread:
 
     def turn(self, turn: str | None) -> None:
         """A turn begins, or goes on."""
-        if turn is not None and self.names.turn(turn):
+        if turn is not None and self.names.turn(turn[:LONGEST]):
             self._reply, self.stopped = None, False
 
     def heard(self, kind: str, event: Item) -> None:
