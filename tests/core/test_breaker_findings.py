@@ -333,7 +333,7 @@ def test_agents_nested_deeper_than_python_recurses_are_read_back(tmp_path):
     assert levels == depth
 
 
-def test_an_unreadable_log_is_said_unreadable(tmp_path):
+def test_an_unreadable_log_is_said_to_be_unreadable(tmp_path):
     log = write_log(tmp_path / "p" / f"{SID}.jsonl", turn(1, "hi", "yo"))
     log.with_name(f"{session_id(2)}.jsonl.gz").write_bytes(b"damaged")
     with pytest.raises(NotALogError, match=r"jsonl\.gz: cannot read: damaged"):
