@@ -21,7 +21,7 @@ class Table:
     hidden: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
     main: tuple[str, ...] = ()
-    """The columns a first look needs; a link on the page shows only these."""
+    """The columns a first look needs, beside the key, which Datasette always shows; a link shows only these."""
 
 
 UNITS: Mapping[str, str] = {"duration_ms": "ms", "span_ms": "ms"}
@@ -76,8 +76,9 @@ TABLES: Mapping[str, Table] = {
             "prompts",
             "tool_calls",
             "tool_errors",
-            "subagents",
+            "interruptions",
             "compactions",
+            "subagents",
             "output_tokens",
             "cache_read_tokens",
         ),
@@ -136,8 +137,6 @@ TABLES: Mapping[str, Table] = {
         facets=("kind", "status", "day"),
         label="preview",
         main=(
-            "session_id",
-            "seq",
             "kind",
             "preview",
             "status",
@@ -165,7 +164,7 @@ TABLES: Mapping[str, Table] = {
     "messages": Table(
         about="Entries of the logs, in the order of the log. Search covers text and thinking.",
         facets=("kind", "origin", "role", "model", "day"),
-        main=("session_id", "seq", "chunk_seq", "kind", "origin", "model", "at", "text", "thinking"),
+        main=("chunk_seq", "kind", "origin", "model", "at", "text", "thinking"),
         columns={
             "kind": "user, ai, system, compact, hard_noise (never shown) or sidechain",
             "origin": "What it is: prompt, command, reply, tool_result, interruption, …",
@@ -190,8 +189,6 @@ TABLES: Mapping[str, Table] = {
         facets=("name", "status", "day"),
         label="name",
         main=(
-            "session_id",
-            "seq",
             "chunk_seq",
             "name",
             "status",
@@ -219,8 +216,6 @@ TABLES: Mapping[str, Table] = {
         about="API replies, each counted once: totals of tokens are sums over the rows with inherited = 0.",
         facets=("model", "day"),
         main=(
-            "session_id",
-            "seq",
             "chunk_seq",
             "model",
             "at",
@@ -269,7 +264,6 @@ TABLES: Mapping[str, Table] = {
         facets=("state", "format", "role"),
         label="relative_path",
         main=(
-            "id",
             "session_id",
             "format",
             "role",
