@@ -40,6 +40,8 @@ def test_a_log_and_its_database_give_the_same_frame(sessions, database, table, s
     ]
     crosses += [
         "own_cache_creation_tokens",
+        "own_chunks",
+        "own_tool_calls",
         "link",
         "parent_id",
         "parent_tool_call_id",
