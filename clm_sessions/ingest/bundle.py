@@ -63,6 +63,7 @@ class BundleImport:
         self._db, self._writer, self._files, self._key = db, writer, files, key
         self._keep_raw, self._advance = keep_raw, advance
         self._stored = ledger.stored(db, key)
+        self._side_rows: list[Source] = []
         self.outcome = Outcome(key=key, new=not self._stored)
 
     def run(self) -> Outcome:
@@ -84,6 +85,9 @@ class BundleImport:
             for log in self._files.logs():
                 sid = ledger.source_id(self._key, log)
                 self._failed(log, sid, self._stored.get(sid), error)
+            for row in self._side_rows:  # their bytes were kept, but nothing follows from them yet
+                unread = dict.fromkeys(("generation", "consumed", "head_hash", "tail_hash"))
+                ledger.put(self._db, self._stored.get(row["id"]) or {**row, **unread})
         return self.outcome
 
     def _write(self, logs: dict[str | None, _Log], side: SideFacts) -> None:
@@ -107,6 +111,8 @@ class BundleImport:
         for log in logs.values():
             if log.source is not None:
                 ledger.write(self._db, log.source, log.stream, log.source["id"] if log.source["id"] in ids else None)
+        for source in self._side_rows:  # not before the rows that follow from them
+            ledger.put(self._db, source)
 
     def _sync(self, rows: Rows, pictures: Mapping[str, Image]) -> bool:
         """Write the rows. PluginError, and nothing written, where a value is of a type that no column takes."""
@@ -194,7 +200,7 @@ class BundleImport:
         for log in sorted(self._files.side, key=lambda s: s.found.path):
             sid = ledger.source_id(self._key, log)
             source = self._stored.get(sid)
-            same = ledger.untouched(source, log)
+            same = source is not None and source["consumed"] is not None and ledger.untouched(source, log)
             self.outcome.sources[sid] = "new" if source is None else "unchanged" if same else "changed"
             try:
                 file, stat = open_log(log)
@@ -216,7 +222,7 @@ class BundleImport:
         if not is_packed(log.found.path):
             stat = replace(stat, size=taken.end)
         seen = prints(file, taken.end)
-        ledger.put(self._db, ledger.side_row(log, sid, stat, generation, seen))
+        self._side_rows.append(ledger.side_row(log, sid, stat, generation, seen))
         return facts
 
     def _intake(self, sid: str, generation: int, file: BinaryIO, offset: int) -> AbstractContextManager[Intake]:

@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -38,7 +40,10 @@ def is_whole(database):
 def good(tmp_path):
     """Two good logs, one first and one last in name order."""
     for number, folder in ((1, "-a"), (2, "zz")):
-        write_log(tmp_path / "logs" / folder / f"{SESSION.format(number)}.jsonl", turn(1, "hello", "hi", session=SESSION.format(number)))
+        write_log(
+            tmp_path / "logs" / folder / f"{SESSION.format(number)}.jsonl",
+            turn(1, "hello", "hi", session=SESSION.format(number)),
+        )
     return tmp_path / "logs"
 
 
@@ -50,16 +55,22 @@ def test_links_fifos_and_sockets_are_named_and_everything_else_is_read(good, tmp
     (folder / "nowhere.jsonl").symlink_to(folder / "gone.jsonl")
     os.mkfifo(folder / "fifo.jsonl")
     with socket.socket(socket.AF_UNIX) as listening:
-        here = os.getcwd()
+        here = Path.cwd()
         os.chdir(folder)  # the path of a socket must be short
         listening.bind("socket.jsonl")
         os.chdir(here)
         started = time.monotonic()
         code, out, _err = command("import", tmp_path / "a.db", good)
     assert code == 0
-    assert time.monotonic() - started < 20  # nothing was waited for; most of it is the start of Python on a busy machine
+    assert (
+        time.monotonic() - started < 20
+    )  # nothing was waited for; most of it is the start of Python on a busy machine
     notes = [line for line in out.splitlines() if line.startswith("note")]
-    assert [name for name in ("loop", "self.jsonl", "nowhere.jsonl", "fifo.jsonl", "socket.jsonl") if name not in "".join(notes)] == []
+    assert [
+        name
+        for name in ("loop", "self.jsonl", "nowhere.jsonl", "fifo.jsonl", "socket.jsonl")
+        if name not in "".join(notes)
+    ] == []
     assert query(tmp_path / "a.db", "SELECT count(*) FROM sessions") == [(2,)]
 
 
@@ -81,18 +92,12 @@ def test_a_fifo_that_takes_the_place_of_a_log_is_not_waited_for(good, tmp_path, 
 
 
 def test_names_of_any_bytes_are_imported_once_and_given_back(tmp_path):
-    folder = os.fsencode(tmp_path / "logs")
-    os.mkdir(folder)
-    want = {}
-    for number, name in enumerate(ODD):
-        sub = os.path.join(folder, name if number % 2 else b"plain%d" % number)
-        os.mkdir(sub)
-        path = os.path.join(sub, name + b".jsonl")
-        entries = turn(1, f"prompt {number}", "answer", session=SESSION.format(number))
-        data = b"".join(json.dumps(e).encode() + b"\n" for e in entries)
-        with open(path, "wb") as file:
-            file.write(data)
-        want[f"prompt {number}"] = data
+    logs, want = tmp_path / "logs", {}
+    for number, name in enumerate(map(os.fsdecode, ODD)):
+        path = logs / (name if number % 2 else f"plain{number}") / f"{name}.jsonl"
+        want[f"prompt {number}"] = write_log(
+            path, turn(1, f"prompt {number}", "answer", session=SESSION.format(number))
+        ).read_bytes()
     database = tmp_path / "a.db"
     assert import_logs(database, tmp_path / "logs").json()["sources"]["new"] == len(ODD)
     before = dump(database)
@@ -104,11 +109,10 @@ def test_names_of_any_bytes_are_imported_once_and_given_back(tmp_path):
     found = {title: b"".join(read(db, find(db, sid)[0])) for sid, title in db.execute("SELECT id, title FROM sessions")}
     db.close()
     assert found == want
-    code, out, err = command("import", tmp_path / "b.db", tmp_path / "logs")
+    code, _out, err = command("import", tmp_path / "b.db", logs)
     assert (code, err) == (0, "")
-    for name in os.listdir(folder):
-        for file in os.listdir(os.path.join(folder, name)):
-            os.unlink(os.path.join(folder, name, file))
+    shutil.rmtree(logs)
+    logs.mkdir()
     assert import_logs(database, tmp_path / "logs").json()["sources"]["gone"] == len(ODD)
 
 
@@ -126,7 +130,10 @@ def test_an_error_about_an_odd_name_is_one_line(tmp_path):
 def test_files_that_vanish_while_they_are_imported_leave_a_good_database(tmp_path):
     logs = tmp_path / "logs"
     paths = [
-        write_log(logs / f"p{n % 7}" / f"{SESSION.format(n)}.jsonl", [e for k in range(20) for e in turn(k, "word " * 50, "x", session=SESSION.format(n))])
+        write_log(
+            logs / f"p{n % 7}" / f"{SESSION.format(n)}.jsonl",
+            [e for k in range(20) for e in turn(k, "word " * 50, "x", session=SESSION.format(n))],
+        )
         for n in range(120)
     ]
     stop = threading.Event()
@@ -145,7 +152,9 @@ def test_files_that_vanish_while_they_are_imported_leave_a_good_database(tmp_pat
     import_logs(tmp_path / "a.db", logs)
     assert is_whole(tmp_path / "a.db")
     left = {path.stem for path in paths if path.exists()}
-    assert left <= {sid for (sid,) in query(tmp_path / "a.db", "SELECT id FROM sessions WHERE source_state = 'present'")}
+    assert left <= {
+        sid for (sid,) in query(tmp_path / "a.db", "SELECT id FROM sessions WHERE source_state = 'present'")
+    }
     assert not query(tmp_path / "a.db", "SELECT path FROM sources WHERE state = 'present'")[len(left) :]
 
 
@@ -173,7 +182,9 @@ def as_nobody(tmp_path):
 
     def run(*words):
         order = json.dumps([[str(w) for w in words], str(tmp_path / "warm.db"), str(log)])
-        done = subprocess.run([sys.executable, "-c", CHILD, order], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", CHILD, order], capture_output=True, text=True, timeout=60, check=False
+        )
         return done.returncode, done.stdout, done.stderr
 
     return run
@@ -185,9 +196,13 @@ def test_what_may_not_be_read_is_named_and_the_rest_is_complete(good, tmp_path, 
     shared = tmp_path / "shared"
     shared.mkdir(mode=0o777)
     shared.chmod(0o777)
-    locked = write_log(good / "locked" / f"{SESSION.format(3)}.jsonl", turn(1, "secret", "s", session=SESSION.format(3)))
+    locked = write_log(
+        good / "locked" / f"{SESSION.format(3)}.jsonl", turn(1, "secret", "s", session=SESSION.format(3))
+    )
     locked.chmod(0)
-    closed = write_log(good / "closed" / f"{SESSION.format(4)}.jsonl", turn(1, "secret", "s", session=SESSION.format(4)))
+    closed = write_log(
+        good / "closed" / f"{SESSION.format(4)}.jsonl", turn(1, "secret", "s", session=SESSION.format(4))
+    )
     closed.parent.chmod(0)
     code, out, err = as_nobody("import", shared / "a.db", good)
     assert (code, err) == (0, "")

@@ -75,7 +75,7 @@ def main() -> None:
         if not child:
             try:
                 _import(order, database, int(stop), record)
-            except BaseException:
+            except BaseException:  # noqa: BLE001 - a child must not go on as its parent
                 sys.excepthook(*sys.exc_info())
                 os._exit(1)
             os._exit(0)
