@@ -31,9 +31,6 @@ class Place:
     part: int = 0
 
 
-# -- content blocks ---------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
     """Text of a message. ``extra``: other keys the log gave this block, or None."""
@@ -93,9 +90,6 @@ class Unknown:
 
 
 Block = Text | Thinking | Image | ToolUse | ToolResult | Unknown
-
-
-# -- messages ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,9 +191,6 @@ class Spawn:
     agent_type: str | None = None
     team: str | None = None
     member: str | None = None
-
-
-# -- what is read from one log, and what is derived -------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,7 +350,7 @@ class SessionInfo:
     context: Context = field(default_factory=Context)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Session:
     """A session as values: facts, messages, chunks, tool calls, API replies, and the sessions of its subagents."""
 
@@ -371,6 +362,9 @@ class Session:
     facts: Sequence[Fact] = ()
     issues: Sequence[Issue] = ()
     subagents: Sequence[Session] = ()
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id} {self.info.title!r}: {len(self.chunks)} chunks>"
 
     @property
     def id(self) -> str:

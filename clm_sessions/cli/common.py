@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from clm_sessions.errors import UsageError
 from clm_sessions.sources import looks_like_database
 
 
@@ -19,14 +20,18 @@ def default_database() -> Path:
 
 
 def split_arguments(arguments: Sequence[str]) -> tuple[Path, list[Path]]:
-    """(database, paths). The first argument is the database if its first bytes say so, or if nothing is there yet.
+    """(database, paths). The first argument is the database if its first bytes say so.
 
-    A folder or a log in its place means: the default database.
+    One that is not there yet is a database to be made if it is named like one, or if paths follow; else it is a
+    mistyped path, and a UsageError. A folder or a log in its place means: the default database.
     """
     paths = [Path(a) for a in arguments]
-    if paths and (looks_like_database(paths[0]) or not paths[0].exists()):
+    if not paths or paths[0].exists():
+        named = bool(paths) and looks_like_database(paths[0])
+        return (paths[0], paths[1:]) if named else (default_database(), paths)
+    if len(paths) > 1 or looks_like_database(paths[0]):
         return paths[0], paths[1:]
-    return default_database(), paths
+    raise UsageError(f"{paths[0]}: no such file or folder; a database to be made is named like sessions.db")
 
 
 def plain(text: str) -> str:

@@ -57,14 +57,14 @@ def _summary(said: Said, uuids: Collection[str | None]) -> str | None:
     return None
 
 
-def text_title(chunks: Sequence[Chunk], messages: Sequence[Message]) -> str | None:
+def text_title(chunks: Sequence[Chunk], messages: Sequence[Message], dialect: Dialect) -> str | None:
     """The first thing a person asked for; else the first command."""
     command = None
     for chunk in chunks:
         if chunk.kind != "user":
             continue
         message = messages[chunk.messages[0]]
-        title = headline(message.display, TITLE)
+        title = headline(dialect.gist(message), TITLE)
         if title and message.origin not in ("command", "bash_command"):
             return title
         command = command or title

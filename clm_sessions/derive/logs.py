@@ -143,7 +143,7 @@ def _interruptions(messages: Sequence[Message]) -> int:
 def _gist(messages: Sequence[Message], group: chunks.Group, dialect: Dialect) -> str:
     """What a person should read first of a chunk. For AI chunks: its last output, by place in the file."""
     if group.kind != "ai":
-        return messages[group.messages[0]].display
+        return dialect.gist(messages[group.messages[0]])
     result = call = ""
     planned = False
     for seq in reversed(group.messages):

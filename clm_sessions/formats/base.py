@@ -136,6 +136,10 @@ class Dialect:
         """Whether the call itself is an ending: the agent waits for a person after it."""
         return False
 
+    def gist(self, message: Message) -> str:
+        """What a person should read of a user, system or compact message in one line: without the format's tags."""
+        return message.display
+
     def recipient(self, call: ToolUse) -> str | None:
         """Whom the call writes to (``*`` for all), if it sends a message to a teammate."""
         return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from clm_sessions.formats.base import Dialect
-from clm_sessions.formats.claude_code import files
+from clm_sessions.formats.claude_code import files, tags
 from clm_sessions.formats.claude_code.classify import is_marker
-from clm_sessions.model import Spawn, ToolUse
+from clm_sessions.model import Message, Spawn, ToolUse
 
 SPAWNING = frozenset(("Task", "Agent"))
 PLANNING = "ExitPlanMode"
@@ -56,6 +56,13 @@ class ClaudeDialect(Dialect):
             return "*"
         return _text(given.get("recipient")) if given.get("type") == "message" else None
 
+    def gist(self, message: Message) -> str:
+        """A ``!`` command as it was typed, memory without its tag."""
+        shown = message.display
+        if message.origin == "bash_command":
+            return f"! {_without(shown, tags.BASH_OPEN)}"
+        return _without(shown, tags.MEMORY_OPEN)
+
     def interrupts(self, text: str) -> bool:
         """The note that a person interrupted the agent."""
         return is_marker(text)
@@ -75,3 +82,9 @@ def _object(call: ToolUse) -> dict[str, Any]:
 
 def _text(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
     return value if isinstance(value, str) and value else None
+
+
+def _without(text: str, tag: str) -> str:
+    """The text inside a tag that it begins with; other text as it is."""
+    inner = text.strip()
+    return inner[len(tag) :].replace(f"</{tag[1:]}", "").strip() if inner.startswith(tag) else text

@@ -16,6 +16,7 @@ NOISE_OPEN = ("<local-command-caveat>", "<system-reminder>")
 OUTPUT_OPEN = ("<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>")
 COMMAND_OPEN = ("<command-name>", "<command-message>")
 BASH_OPEN = "<bash-input>"
+MEMORY_OPEN = "<user-memory-input>"
 NOTIFICATION_OPEN = "<task-notification>"
 TEAMMATE_OPEN = "<teammate-message"
 
