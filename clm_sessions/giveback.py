@@ -102,7 +102,8 @@ def write(db: sqlite3.Connection, file: Kept, path: Path, generation: int | None
     """Write a file to a new ``path``, readable by its owner alone; how many bytes. UsageError if that cannot be."""
     data = read(db, file, generation)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for folder in reversed(path.parents):
+            folder.mkdir(exist_ok=True, mode=0o700)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         raise UsageError(f"{path}: is there already; name another place") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from typing import IO, Any
 
@@ -15,6 +16,7 @@ from clm_sessions.cli.keeping import export_log, verify
 from clm_sessions.cli.serving import serve
 from clm_sessions.cli.showing import list_, plugins_, show
 from clm_sessions.errors import ClmError
+from clm_sessions.store.connect import what_failed
 
 
 class _Failure(click.ClickException):
@@ -32,7 +34,7 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise
-        except (ClmError, OSError) as error:
+        except (ClmError, OSError, sqlite3.Error) as error:
             if ctx.params.get("debug"):
                 raise
             raise _Failure(plain(_said(error))) from error
@@ -83,6 +85,8 @@ def main() -> None:
 
 
 def _said(error: Exception) -> str:
+    if isinstance(error, sqlite3.Error):
+        return f"the database: {what_failed(error)}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'the system'}: {error.strerror}"
     return str(error)

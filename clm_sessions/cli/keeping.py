@@ -43,10 +43,10 @@ def verify(obj: dict[str, Registry], database: Path | None, full: bool) -> None:
 @click.argument("database", required=False, metavar="[DB]", type=click.Path(path_type=Path))
 @click.option("--generation", type=int, help="An earlier content of a log that was rewritten; see --list.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="A file, or a folder for all files of the session."
+    "-o", "--output", metavar="PATH", help="A file; a folder, or NAME/ for a new one, gets all files of the session."
 )
 @click.option("--list", "listing", is_flag=True, help="Say what the database keeps of the session, and end.")
-def export_log(session: str, database: Path | None, generation: int | None, output: Path | None, listing: bool) -> None:
+def export_log(session: str, database: Path | None, generation: int | None, output: str | None, listing: bool) -> None:
     """Give back the log of a SESSION byte for byte, also if it was deleted since.
 
     SESSION is an id, or the beginning of one. Without -o the log goes to standard output; with a folder the logs of
@@ -63,9 +63,9 @@ def export_log(session: str, database: Path | None, generation: int | None, outp
             for data in giveback.read(opened.db, files[0], generation):
                 sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
-        elif output.is_dir() or str(output).endswith(os.sep):
-            for path, size in giveback.write_all(opened.db, files, output, generation):
+        elif Path(output).is_dir() or output.endswith(os.sep):
+            for path, size in giveback.write_all(opened.db, files, Path(output), generation):
                 click.echo(f"{path}: {count(size, 'bytes')}", err=True)
         else:
-            size = giveback.write(opened.db, files[0], output, generation)
+            size = giveback.write(opened.db, files[0], Path(output), generation)
             click.echo(f"{output}: {count(size, 'bytes')}", err=True)

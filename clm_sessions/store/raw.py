@@ -19,8 +19,11 @@ from typing import Any, NamedTuple
 from clm_sessions.errors import DatabaseError
 
 BLOCK = 256 * 1024
-_COLUMNS = "byte_offset, byte_length, codec, digest, data"
-_INSERT = f"INSERT OR REPLACE INTO raw_blocks (source_id, generation, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_COLUMNS = "byte_offset, byte_length, codec, digest, CAST(data AS BLOB)"
+_INSERT = (
+    "INSERT OR REPLACE INTO raw_blocks (source_id, generation, byte_offset, byte_length, codec, digest, data) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
 _ONE = "source_id = ? AND generation = ?"
 
 
