@@ -116,7 +116,7 @@ class _Bar(Progress):
 
 
 def _say_waiting() -> None:
-    click.echo("waiting for another import to finish …", err=True)
+    click.echo("waiting for another program to be done with the database …", err=True)
 
 
 def _bar() -> Progress:

@@ -13,6 +13,8 @@ from clm_sessions.errors import DatabaseError
 from clm_sessions.store import schema
 
 PAGE_SIZE = 8192
+PAUSE = 2.0
+"""Seconds to wait for another writer before saying so."""
 PATIENCE = 600.0
 """Seconds to wait for another writer before giving up."""
 
@@ -27,7 +29,7 @@ def open_writer(path: Path, waiting: Callable[[], None] = lambda: None) -> sqlit
         if fresh:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        db = sqlite3.connect(path, timeout=30, isolation_level=None)
+        db = sqlite3.connect(path, timeout=PAUSE, isolation_level=None)
     except (OSError, sqlite3.Error) as error:
         raise DatabaseError(f"{path}: cannot open: {error}") from error
     try:
