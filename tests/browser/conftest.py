@@ -3,9 +3,9 @@
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium():
-    """A running Chromium."""
+    """A running Chromium. It is closed before other tests begin, which may need an event loop of their own."""
     from playwright.sync_api import sync_playwright
 
     from support.lab import CHROMIUM
@@ -16,7 +16,7 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lab(tmp_path_factory):
     """A running JupyterLab with an empty folder."""
     from support import lab as labs

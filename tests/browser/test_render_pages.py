@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import html
 import itertools
-import os
-import shutil
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,20 +15,15 @@ from support import attacks, gallery
 from support.safety import ATTRIBUTES, TAGS, planted
 
 pytestmark = pytest.mark.browser
-sync_api = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
 
 DOM = """() => [...document.body.querySelectorAll('*')].map(e => [e.localName, [...e.attributes].map(a => a.name)])"""
 OPEN = "() => { for (const d of document.querySelectorAll('details')) d.open = true }"
 WHOLE = "() => { for (const c of document.querySelectorAll('.clm-chunk')) c.style.contentVisibility = 'visible' }"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    program = os.environ.get("CLM_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
+@pytest.fixture
+def browser(chromium: Any) -> Any:
+    return chromium
 
 
 def opened(browser: Any, page_html: str, **context: Any) -> tuple[Any, list[str]]:
