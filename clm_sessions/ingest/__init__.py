@@ -174,7 +174,8 @@ def _touched(work: _Import, bundle: Files) -> bool:
     if not all(ledger.untouched(work.sources.get(log.found.path), log) for log in files):
         return True
     work.report.sources["unchanged"] += len(files)
-    work.report.sessions["unchanged"] += not all(work.sources[log.found.path]["state"] == "copy" for log in files)
+    sources = [work.sources[log.found.path] for log in files]
+    work.report.sessions["unchanged"] += not all(s["state"] == "copy" or s["refused"] is not None for s in sources)
     return False
 
 
@@ -214,7 +215,8 @@ def _commit(work: _Import) -> None:
     for outcome in work.pending:
         work.report.sources.update(Counter(outcome.sources.values()))
         work.report.notices += outcome.notices
-        work.report.sessions["new" if outcome.new else "changed" if outcome.changed else "unchanged"] += 1
+        if not outcome.empty:
+            work.report.sessions["new" if outcome.new else "changed" if outcome.changed else "unchanged"] += 1
     work.report.bytes += work.open_bytes
     work.pending = []
 

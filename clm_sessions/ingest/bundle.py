@@ -37,6 +37,7 @@ class Outcome:
     key: str
     new: bool = False
     changed: bool = False
+    empty: bool = False
     sources: dict[str, str] = field(default_factory=dict)
     notices: list[tuple[str, Issue]] = field(default_factory=list)
 
@@ -107,6 +108,7 @@ class BundleImport:
             rows = bundle_rows(sessions, side, {log.gone for log in logs.values()})
             pictures = images(sessions)
         self.outcome.changed = self._sync(rows, pictures)
+        self.outcome.empty = not sessions
         ids = {s.info.id for s in sessions}
         for log in logs.values():
             if log.source is not None:

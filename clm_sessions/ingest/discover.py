@@ -193,6 +193,7 @@ def _log(found: Found, fmt: LogFormat, place: Known | Located, session: str) -> 
 def _heads(path: str, names: Iterable[str], registry: Registry, problems: list[Issue]) -> dict[str, Head]:
     """The first records of a file as each of the formats frames them."""
     heads = {}
+    plain: Head | None = None  # what all formats see that read lines as JSON without ways of their own
     with closing(open_plain(path)) as file:
         data = read_head(file)
         for name in names:
@@ -200,6 +201,9 @@ def _heads(path: str, names: Iterable[str], registry: Registry, problems: list[I
             if fmt.framer == "json":
                 file.seek(0)
                 heads[name] = Head(records=document(file.read()).values, data=data)
+                continue
+            if type(fmt).decode is LogFormat.decode and fmt.framer == "jsonl":
+                plain = heads[name] = plain or Head(records=head(data, fmt.decode), data=data)
                 continue
             with registry.border(fmt.plugin, "decode", problems):
                 heads[name] = Head(records=head(data, fmt.decode) if fmt.framer == "jsonl" else (), data=data)
