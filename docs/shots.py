@@ -19,7 +19,7 @@ LOGS = HERE.parent / "demo" / "logs"
 SESSION = "81d62477-2bbe-4869-a861-ed30d6cd686c"
 SIZE = {"width": 1280, "height": 800}
 PORT = 8765
-CELL = f'import jupyter_clm as jc\n\njc.load_all("{LOGS}")["{SESSION[:8]}"].view()'
+CELL = f'import jupyter_clm as jc\n\njc.load_all("logs")["{SESSION[:8]}"].view()'
 
 
 def main() -> None:
@@ -48,6 +48,7 @@ def datasette(folder: Path, page) -> None:
 def notebook(folder: Path, browser) -> None:
     server = lab.start(folder / "lab")
     try:
+        (server.root / "logs").symlink_to(LOGS)
         path = server.write("session.ipynb", [CELL])
         book = lab.Notebook(browser, server, **SIZE).open(path)
         book.run()

@@ -64,8 +64,17 @@ class _History:
     named: frozenset[str]
     following: list[str] = field(default_factory=list)
     last_shared: dict[str, int] = field(default_factory=dict)
+    twins: frozenset[Twin] = frozenset()
+
+    def went_on(self, other: _History, sid: str) -> str:
+        """When it went on after what it shares with another session, twins of the other's messages passed over."""
+        seq = self.last_shared[sid] + 1
+        while seq < len(self.entries) and self.entries[seq].twin() in other.twins:
+            seq += 1
+        return self.following[seq]
 
     def __post_init__(self) -> None:
+        self.twins = frozenset(twin for entry in self.entries if (twin := entry.twin()) is not None)
         earliest = _NO_TIME
         self.following = [""] * (len(self.entries) + 1)  # nothing follows: copied whole
         for seq in range(len(self.entries) - 1, -1, -1):
@@ -149,8 +158,7 @@ def _twins(histories: dict[str, _History]) -> Counter[Twin | None]:
     """In how many sessions of the group each (time, role) stands; that of no time in none."""
     found: Counter[Twin | None] = Counter()
     for history in histories.values():
-        found.update({entry.twin() for entry in history.entries})
-    found[None] = 0
+        found.update(history.twins)
     return found
 
 
@@ -188,7 +196,7 @@ def _rank(histories: dict[str, _History], sid: str, other: str) -> Rank:
     """Of two sessions the one of smaller rank is the original: an agent last, then one that names the other, then time."""
     history = histories[sid]
     names_other = _names(history, histories[other]) and not _names(histories[other], history)
-    return history.agent is not None, names_other, history.following[history.last_shared[other] + 1], sid
+    return history.agent is not None, names_other, history.went_on(histories[other], other), sid
 
 
 def _names(one: _History, other: _History) -> bool:
@@ -199,7 +207,9 @@ def _names(one: _History, other: _History) -> bool:
 def _with_prefix(copied: list[bool | None]) -> list[int]:
     """Whether each message is inherited: one that only has a twin elsewhere is, if a copied one follows."""
     last = max((seq for seq, flag in enumerate(copied) if flag), default=-1)
-    return [int(seq < last if flag is None else flag) for seq, flag in enumerate(copied)]
+    while 0 <= last < len(copied) - 1 and copied[last + 1] is None:  # what was copied behind the last reply
+        last += 1
+    return [int(seq <= last if flag is None else flag) for seq, flag in enumerate(copied)]
 
 
 def _history(db: sqlite3.Connection, sid: str) -> _History:

@@ -73,3 +73,11 @@ def test_when_a_rewritten_log_no_longer_shares_anything_nothing_stays_inherited(
     write_log(copy, turn(9, "all new", "d", session=B))
     import_logs(db, tmp_path / "p")
     assert query(db, "SELECT sum(inherited), (SELECT count(forked_from) FROM sessions) FROM messages") == [(0, 0)]
+
+
+def test_messages_without_ids_behind_the_last_shared_reply_do_not_make_the_copy_the_original(tmp_path):
+    first = [*turn(1, "start", "ok", session=B), {"type": "system", "subtype": "turn_duration", "uuid": "s1", "sessionId": B,
+              "timestamp": "2026-03-02T09:00:04.000Z", "durationMs": 1}]  # fmt: skip
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*first, *turn(3, "on", "c", session=B)])
+    write_log(tmp_path / "p" / f"{A}.jsonl", [*renamed(first, A, "a"), *at(turn(9, "resumed", "d", session=A), 60)])
+    assert lineage(tmp_path) == [(A, B, 3, 19), (B, None, 0, 3 + 7)]
