@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import socket
-import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -38,19 +38,14 @@ def serve(obj: dict[str, Registry], arguments: tuple[str, ...], port: int, no_im
     port = free_port(port)
     click.echo(f"http://{HOST}:{port}/{database.stem}/sessions")
     sys.stdout.flush()
-    sys.exit(run_datasette(database, port, browser))
+    run_datasette(database, port, browser)
 
 
-def run_datasette(database: Path, port: int, browser: bool) -> int:
-    """Run Datasette until it is stopped; its exit code. Facet suggestions are off: they scan whole tables."""
+def run_datasette(database: Path, port: int, browser: bool) -> NoReturn:
+    """Become Datasette, so that whoever stops this process stops the server. Facet suggestions scan whole tables: off."""
     command = [sys.executable, "-m", "datasette", "serve", str(database), "--host", HOST, "--port", str(port)]
     command += ["--setting", "suggest_facets", "off", *(["--open"] if browser else [])]
-    process = subprocess.Popen(command, env={**os.environ})  # noqa: S603 - our own interpreter, arguments as a list
-    try:
-        return process.wait()
-    except KeyboardInterrupt:
-        process.terminate()
-        return process.wait()
+    os.execv(sys.executable, command)  # noqa: S606 - our own interpreter, arguments as a list
 
 
 def free_port(wanted: int) -> int:
