@@ -311,7 +311,11 @@ def test_under_a_base_url_style_script_images_and_subagents_all_load(chromium, d
         unfold(page)
         image = page.locator("img.clm-img").first
         image.scroll_into_view_if_needed()
-        page.wait_for_function("document.querySelector('img.clm-img').naturalWidth > 0")
+        for _ in range(100):  # not wait_for_function, which needs an eval that the policy of the page forbids
+            if image.evaluate("image => image.naturalWidth > 0"):
+                break
+            page.wait_for_timeout(100)
+        assert image.evaluate("image => image.naturalWidth") > 0
         assert wrong == []
 
 
