@@ -3,7 +3,7 @@
 import pytest
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def chromium():
     """A running Chromium. It is closed before other tests begin, which may need an event loop of their own."""
     from playwright.sync_api import sync_playwright
@@ -16,7 +16,7 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """A running JupyterLab with an empty folder."""
     from support import lab as labs
