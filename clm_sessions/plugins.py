@@ -36,6 +36,7 @@ GROUP = "clm"
 BLOCK = "CLM_BLOCK_PLUGINS"
 _KINDS = get_args(SectionKind)
 _T = TypeVar("_T")
+_Place = TypeVar("_Place", Located, Claim)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,7 @@ class Registry:
             with self.border(fmt.plugin, "locate", problems):
                 located = fmt.locate(path)
                 if located is not None:
-                    found[name] = _expect(Located, located)
+                    found[name] = _named(_expect(Located, located))
         return found
 
     def recognise(
@@ -122,7 +123,7 @@ class Registry:
             if name in located and name in heads:
                 claims[name] = Claim(confidence=Confidence.NO)
                 with self.border(self.formats[name].plugin, "sniff", problems):
-                    claims[name] = _expect(Claim, self.formats[name].sniff(located[name], heads[name]))
+                    claims[name] = _named(_expect(Claim, self.formats[name].sniff(located[name], heads[name])))
         rank = {n: (-c.confidence, n not in self.foreign) for n, c in claims.items() if c.confidence or only}
         if not rank:
             return None
@@ -170,7 +171,7 @@ class Registry:
         """Whatever is raised inside is that plugin's failure; the others go on."""
         try:
             yield
-        except Exception as error:  # noqa: BLE001 - the border
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the border
             self.fail(plugin, f"{what}: {one_line(error)}")
             if problems is not None:
                 problems.append(Issue(kind="plugin", reason=str(PluginError.of(plugin, what, error))))
@@ -280,6 +281,18 @@ def _expect(kind: type[_T], answer: object) -> _T:
     """The answer, if it is of that kind. TypeError if not."""
     if not isinstance(answer, kind):
         raise TypeError(f"the answer is a {type(answer).__name__}, not a {kind.__name__}")
+    return answer
+
+
+def _named(answer: _Place) -> _Place:
+    """What a format answers about a file, if its names are texts and its confidence is one. TypeError if not."""
+    for what in ("session", "agent", "folder"):
+        value = getattr(answer, what, None)
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{what} is a {type(value).__name__}, not a str")
+    confidence = getattr(answer, "confidence", Confidence.NO)
+    if not isinstance(confidence, int):
+        raise TypeError(f"confidence is a {type(confidence).__name__}, not a Confidence")
     return answer
 
 

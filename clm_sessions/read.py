@@ -6,6 +6,7 @@ it, so a later read begins there again.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -97,10 +98,12 @@ class StreamBuilder:
         ), checkpoint
 
     def _mark(self) -> Checkpoint:
+        state = dict(self._reader.state())
+        _text(json.dumps(state, ensure_ascii=False), "state")
         return Checkpoint(
             offset=self._offset,
             line=self._line,
-            state=dict(self._reader.state()),
+            state=state,
             lines=dict(self._lines),
             types=dict(self._types),
             first_at=self._first_at,
@@ -139,7 +142,7 @@ class StreamBuilder:
                 found.add(self._take(self._reader.feed(value, place), raw))
             except Refused as refusal:
                 return self._refuse(str(refusal), raw)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise PluginError.of(self._plugin, f"feed, line {raw.number}", error) from error
         if decoded.bad:
             return "issue"
@@ -147,11 +150,11 @@ class StreamBuilder:
 
     def _take(self, parsed: Parsed, raw: RawLine) -> Disposition:
         disposition = parsed.disposition
+        kind = parsed.type or "?"
+        if (kind, disposition) not in self._types:
+            _text(kind, "type")
         if parsed.at is not None:
-            if self._first_at is None:
-                self._first_at = parsed.at
-            if self._last_at is None or parsed.at > self._last_at:
-                self._last_at = parsed.at
+            self._date(parsed.at)
         message = None if parsed.message is None else _as_stored(parsed.message)
         if message is not None:
             if message.uuid is not None and message.uuid in self._seen:
@@ -163,9 +166,17 @@ class StreamBuilder:
         if parsed.facts:
             self.facts.extend(replace(f, line=raw.number) if f.line is None else f for f in parsed.facts)
         if parsed.issue is not None:
-            self._issue(parsed.issue_kind, parsed.issue, raw)
-        self._types[parsed.type or "?", disposition] += 1
+            self._issue(_text(parsed.issue_kind, "issue_kind"), _text(parsed.issue, "issue"), raw)
+        self._types[kind, disposition] += 1
         return disposition
+
+    def _date(self, at: int) -> None:
+        if type(at) is not int:
+            raise TypeError(f"at is {type(at).__name__}, not int")
+        if self._first_at is None:
+            self._first_at = at
+        if self._last_at is None or at > self._last_at:
+            self._last_at = at
 
     def _issue(self, kind: str, reason: str, raw: RawLine) -> None:
         self.issues.append(Issue(kind=kind, reason=reason, line=raw.number, offset=raw.offset))
@@ -181,6 +192,14 @@ class StreamBuilder:
         self._lines = Counter(kept)
         self._issue("refused", reason, raw)
         return "raw"
+
+
+def _text(value: str, what: str) -> str:
+    """The value, if a column takes it: TypeError or UnicodeEncodeError (the format's fault) where it is no such text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is {type(value).__name__}, not str")
+    value.encode()
+    return value
 
 
 def _as_stored(message: Message) -> Message:

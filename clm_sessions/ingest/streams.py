@@ -77,7 +77,7 @@ def border(fmt: LogFormat, what: str) -> Iterator[None]:
         yield
     except (OSError, ClmError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError.of(fmt.plugin or fmt.name, what, error) from error
 
 

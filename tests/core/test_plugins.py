@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ from clm_sessions.model import ToolCall
 from clm_sessions.store import raw
 from clm_sessions.view import Section, ToolView
 from support.logs import dump, entry, query, session_id, text, turn, write_log
-from support.tiny import Tiny, command, environment, install, write_tiny
+from support.tiny import Tiny, TinyReader, command, environment, install, write_tiny
 
 HOOK = "from clm_sessions import hookimpl\nfrom clm_sessions.formats.base import LogFormat\n"
 GOOD = """
@@ -165,6 +166,66 @@ def everything(database):
     """All that a person sees, without sources: those may have been read in another order."""
     found = dump(database, sources=False)
     return {name: rows for name, rows in found.items() if name not in {"record_types", "source_lines"}}
+
+
+class WrongReader(TinyReader):
+    """Answers as a Tiny reader, but for ``change`` in what it says of each record of the bad file."""
+
+    def feed(self, record, place):
+        parsed = super().feed(record, place)
+        if self.session != "bad":
+            return parsed
+        if self.fmt.broken == "exit":
+            raise SystemExit(3)
+        return replace(parsed, **self.fmt.wrong)
+
+    def state(self):
+        return {"seen": object()} if self.session == "bad" and self.fmt.broken == "no JSON" else super().state()
+
+
+class Wrong(Tiny):
+    """A Tiny format that answers with values of the wrong type for the bad file."""
+
+    wrong: dict = {}  # noqa: RUF012 - set per test
+    place: dict = {}  # noqa: RUF012
+    claim: dict = {}  # noqa: RUF012
+
+    def locate(self, path):
+        found = super().locate(path)
+        return replace(found, **self.place) if found is not None and path.stem == "bad" else found
+
+    def sniff(self, located, head):
+        claim = super().sniff(located, head)
+        return replace(claim, **self.claim) if located.session == "bad" else claim
+
+    def reader(self, context, state=None):
+        return WrongReader(self, context, state)
+
+
+WRONG = {
+    "a time that is a float": {"wrong": {"at": 1.5}},
+    "a type that is a number": {"wrong": {"type": 7}},
+    "a type that is no text": {"wrong": {"type": "\ud800"}},
+    "an issue that is a number": {"wrong": {"issue": 7}},
+    "an issue that is no text": {"wrong": {"issue": "\ud800"}},
+    "a state that is no JSON": {"broken": "no JSON"},
+    "an exit": {"broken": "exit"},
+    "a session that is a number": {"place": {"session": 7}},
+    "an agent that is a number": {"place": {"role": "agent", "agent": 7}},
+    "a claim for a number": {"claim": {"session": 7}},
+    "a confidence that is a word": {"claim": {"confidence": "very"}},
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_format_that_answers_nonsense_costs_that_file_alone(logs, tmp_path, what):
+    change = WRONG[what]
+    fmt = Wrong(change.get("broken", ""), **{k: v for k, v in change.items() if k != "broken"})
+    db = tmp_path / "x.db"
+    ingest(db, [logs], plugins.build([fmt], entry_points=False))
+    assert query(db, "SELECT id FROM sessions ORDER BY id") == [(session_id(),), ("a",), ("c",)]
+    reasons = query(db, "SELECT reason FROM ingest_issues WHERE kind = 'plugin'")
+    assert {reason.startswith("plugin tiny: ") for (reason,) in reasons} == {True}  # its side file may be named too
 
 
 @pytest.mark.parametrize("broken", FINDING + FILE)
