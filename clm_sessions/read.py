@@ -99,7 +99,10 @@ class StreamBuilder:
 
     def _mark(self) -> Checkpoint:
         state = dict(self._reader.state())
-        _text(json.dumps(state, ensure_ascii=False), "state")
+        try:
+            _text(json.dumps(state, ensure_ascii=False), "state")
+        except (TypeError, ValueError, RecursionError) as error:
+            raise TypeError(f"the state is no JSON: {error}") from error
         return Checkpoint(
             offset=self._offset,
             line=self._line,
