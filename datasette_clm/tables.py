@@ -284,7 +284,7 @@ TABLES: Mapping[str, Table] = {
             "path": "Where it is on this machine",
             "relative_path": "Path below the folder that was imported",
             "folder": "Folder of the project",
-            "archived": "Generations in the raw archive, as JSON: their lengths and hashes",
+            "archived": "How many bytes of each generation the raw archive has, as a JSON list",
             "checksum": "Hash of this row and of its account, by which damage shows",
             "device": "Device number",
             "inode": "File number",
