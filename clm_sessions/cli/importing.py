@@ -20,10 +20,11 @@ from clm_sessions.plugins import Registry
 @click.argument("arguments", nargs=-1, metavar="DB [PATH]...")
 @click.option("--format", "only", help="Read every file as this format, whatever it looks like.")
 @click.option("--no-raw", is_flag=True, help="Do not keep the bytes of the logs in the database.")
+@click.option("--again", is_flag=True, help="Read and write everything anew, as after a finding of verify.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the summary.")
 @click.pass_obj
 def import_(
-    obj: dict[str, Registry], arguments: tuple[str, ...], only: str | None, no_raw: bool, as_json: bool
+    obj: dict[str, Registry], arguments: tuple[str, ...], only: str | None, no_raw: bool, again: bool, as_json: bool
 ) -> None:
     """Import logs into a database, reading only what changed.
 
@@ -32,7 +33,7 @@ def import_(
     if not arguments:
         raise click.UsageError("name the database, e.g.: clm-sessions import sessions.db")
     database, paths = split_arguments(arguments)
-    report = run_import(database, paths, obj["registry"], only=only, keep_raw=not no_raw, quiet=as_json)
+    report = run_import(database, paths, obj["registry"], only=only, keep_raw=not no_raw, again=again, quiet=as_json)
     click.echo(json.dumps(report.json()) if as_json else summary(report, database))
     if report.interrupted:
         sys.exit(130)
@@ -45,6 +46,7 @@ def run_import(
     *,
     only: str | None = None,
     keep_raw: bool = True,
+    again: bool = False,
     quiet: bool = False,
 ) -> Report:
     """Import with a progress bar on a terminal. NotALogError if a named file is no log and nothing else was done."""
@@ -56,7 +58,7 @@ def run_import(
         raise UsageError(f"no known agent has logs here (looked in {places}); name a folder or a log")
     bar = None if quiet else _bar()
     try:
-        report = ingest(database, roots, registry, only=only, keep_raw=keep_raw, progress=bar)
+        report = ingest(database, roots, registry, only=only, keep_raw=keep_raw, again=again, progress=bar)
     finally:
         if isinstance(bar, _Bar):
             bar.close()

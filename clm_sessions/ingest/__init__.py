@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clm_sessions.errors import DatabaseError, UsageError
+from clm_sessions.ingest import again as again_
 from clm_sessions.ingest import ledger, report
 from clm_sessions.ingest.bundle import BundleImport, Outcome
 from clm_sessions.ingest.discover import Discovery, Files, Known, discover
@@ -49,9 +50,12 @@ class _Import:
     writer: Writer
     progress: Progress
     keep_raw: bool
+    again: bool
     sources: dict[str, ledger.Source] = field(default_factory=dict)
     taken: dict[str, tuple[str, Prints | None]] = field(default_factory=dict)
     seen: int | None = None
+    done: set[str] = field(default_factory=set)
+    sound: bool = True
     report: Report = field(default_factory=Report)
     open_bytes: int = 0
     pending: list[Outcome] = field(default_factory=list)
@@ -69,11 +73,13 @@ def ingest(
     *,
     only: str | None = None,
     keep_raw: bool = True,
+    again: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Import everything below ``roots`` into ``database`` (made if missing), reading only what changed.
 
-    ``only``: the one format to read as. Raises UsageError if a root is missing, DatabaseError if the database cannot
+    ``only``: the one format to read as. ``again``: read and write everything anew, whether it changed or not; what is
+    gone is read from the raw archive. Raises UsageError if a root is missing, DatabaseError if the database cannot
     be used. Interrupted by Ctrl-C it keeps what was committed and says so in the report.
     """
     for root in roots:
@@ -82,7 +88,7 @@ def ingest(
     started = time.monotonic()
     progress = progress or Progress()
     db = open_writer(database, progress.waiting)
-    work = _Import(db=db, writer=Writer(db), progress=progress, keep_raw=keep_raw)
+    work = _Import(db=db, writer=Writer(db, again=again), progress=progress, keep_raw=keep_raw, again=again)
     try:
         try:
             _run(work, roots, registry, only)
@@ -100,10 +106,14 @@ def ingest(
 
 def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | None) -> None:
     _look(work)
-    found = discover(roots, registry, known=_known(work.sources), only=only)
+    found = discover(roots, registry, known=None if work.again else _known(work.sources), only=only)
     todo = [bundle for bundle in found.bundles if _touched(work, bundle)]
     work.progress.total = sum(log.found.stat.size for bundle in todo for log in bundle.logs())
     _begin(work)
+    if work.again:
+        again_.prepare(work.db)
+        work.seen = None
+        _look(work)
     for bundle in todo:
         sort_copies(bundle)
         key, verdict = _key(work, bundle)
@@ -114,10 +124,25 @@ def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | N
             work.taken[key] = (bundle.main.found.path, None)
         if bundle.logs() or bundle.side:
             _import(work, bundle, key)
+    if work.again:
+        _import_left(work, registry)
     _note_unrecognised(work, found)
     _note_gone(work, roots, found)
     _commit(work)
+    if work.again:
+        _begin(work)
+        if work.sound:
+            again_.finish(work.db)
+        work.writer.settle_all()
+        _commit(work)
     work.report.notices += [*found.issues, *found.problems.items()]
+
+
+def _import_left(work: _Import, registry: Registry) -> None:
+    """Import again the sessions that no file was found of, from the archive."""
+    for key, fmt, session in again_.left(work.db, registry, work.done):
+        _import(work, Files(format=registry.formats[fmt], session=session), key)
+    work.sound &= again_.all_known(work.db, registry)
 
 
 def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
@@ -171,7 +196,7 @@ def _taken(db: sqlite3.Connection) -> dict[str, tuple[str, Prints | None]]:
 def _touched(work: _Import, bundle: Files) -> bool:
     """Whether a bundle needs a look; an untouched one is counted and left."""
     files = [*bundle.logs(), *bundle.side, *bundle.copies]
-    if not all(ledger.untouched(work.sources.get(log.found.path), log) for log in files):
+    if work.again or not all(ledger.untouched(work.sources.get(log.found.path), log) for log in files):
         return True
     work.report.sources["unchanged"] += len(files)
     sources = [work.sources[log.found.path] for log in files]
@@ -186,8 +211,10 @@ def _import(work: _Import, bundle: Files, key: str) -> None:
         if known is not None and known["state"] in ("unrecognised", "copy"):
             ledger.forget(work.db, known["id"])
     outcome = BundleImport(
-        work.db, work.writer, bundle, key, keep_raw=work.keep_raw, advance=work.progress.advance
+        work.db, work.writer, bundle, key, keep_raw=work.keep_raw, advance=work.progress.advance, again=work.again
     ).run()
+    work.done.add(key)
+    work.sound &= not outcome.doubtful
     work.pending.append(outcome)
     work.report.formats[bundle.format.name] += 1
     work.open_bytes += work.progress.done - before

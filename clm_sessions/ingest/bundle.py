@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from clm_sessions.derive import Bundle, derive
-from clm_sessions.errors import PluginError
+from clm_sessions.errors import DatabaseError, PluginError
 from clm_sessions.ingest import ledger
+from clm_sessions.ingest.archived import extent, prints_of_archive, reread, reread_side
 from clm_sessions.ingest.discover import Files, LogFile
-from clm_sessions.ingest.intake import Intake, intake, still_begins
+from clm_sessions.ingest.intake import Intake, begins_as_archived, intake, next_generation, still_begins
 from clm_sessions.ingest.ledger import Source
 from clm_sessions.ingest.streams import border, open_log, read_log, read_side
 from clm_sessions.model import Fact, Image, Issue, Stream
@@ -31,13 +32,14 @@ SideFacts = list[tuple[str, Fact]]
 class Outcome:
     """What importing a bundle did. ``sources``: what happened to each (new, changed, unchanged, unreadable).
 
-    ``notices``: by path, why a file could not be read.
+    ``notices``: by path, why a file could not be read. ``doubtful``: some of its rows could not be made again.
     """
 
     key: str
     new: bool = False
     changed: bool = False
     empty: bool = False
+    doubtful: bool = False
     sources: dict[str, str] = field(default_factory=dict)
     notices: list[tuple[str, Issue]] = field(default_factory=list)
 
@@ -59,27 +61,35 @@ class BundleImport:
     """
 
     def __init__(
-        self, db: sqlite3.Connection, writer: Writer, files: Files, key: str, *, keep_raw: bool, advance: Advance
+        self,
+        db: sqlite3.Connection,
+        writer: Writer,
+        files: Files,
+        key: str,
+        *,
+        keep_raw: bool,
+        advance: Advance,
+        again: bool = False,
     ) -> None:
         self._db, self._writer, self._files, self._key = db, writer, files, key
-        self._keep_raw, self._advance = keep_raw, advance
+        self._keep_raw, self._advance, self._again = keep_raw, advance, again
         self._stored = ledger.stored(db, key)
         self._side_rows: list[Source] = []
         self.outcome = Outcome(key=key, new=not self._stored)
 
     def run(self) -> Outcome:
-        """Do it. An untouched bundle costs one look at its rows."""
+        """Do it. An untouched bundle costs one look at its rows, unless all is to be read again."""
         here = [*self._files.logs(), *self._files.side]
-        if all(ledger.untouched(self._stored.get(ledger.source_id(self._key, log)), log) for log in here):
+        if not self._again and all(
+            ledger.untouched(self._stored.get(ledger.source_id(self._key, log)), log) for log in here
+        ):
             self.outcome.sources = {ledger.source_id(self._key, log): "unchanged" for log in here}
             return self.outcome
         read = {log.agent if log.role == "agent" else None: self._read(log) for log in self._files.logs()}
         logs = {agent: log for agent, log in read.items() if log is not None}
         for source in self._stored.values():
             if source["checkpoint"] is not None and source["agent_id"] not in logs:
-                gone = source["id"] if source["state"] == "gone" else None
-                stream = ledger.stored_stream(self._db, source)
-                logs[source["agent_id"]] = _Log(stream=stream, folder=source["folder"], gone=gone)
+                logs[source["agent_id"]] = self._known(source)
         try:
             self._write(logs, self._side())
         except PluginError as error:
@@ -90,6 +100,18 @@ class BundleImport:
                 unread = dict.fromkeys(("generation", "consumed", "head_hash", "tail_hash"))
                 ledger.put(self._db, self._stored.get(row["id"]) or {**row, **unread})
         return self.outcome
+
+    def _known(self, source: Source) -> _Log:
+        """A log that was not found: as its rows have it, or (again) as the archive has it."""
+        gone = source["id"] if source["state"] == "gone" else None
+        if self._again and extent(source) is not None and source["format"] == self._files.format.name:
+            with suppress(PluginError, DatabaseError):
+                stream, point, _lines = reread(self._db, self._files.format, source)
+                seen = prints_of_archive(self._db, source, point.offset)
+                now = {**source, **ledger.account(stream, point, seen)}
+                return _Log(stream=stream, folder=source["folder"], gone=gone, source=now)
+        self.outcome.doubtful = True
+        return _Log(stream=ledger.stored_stream(self._db, source), folder=source["folder"], gone=gone)
 
     def _write(self, logs: dict[str | None, _Log], side: SideFacts) -> None:
         usable = {name: log.stream for name, log in logs.items() if log.stream.refused is None}
@@ -135,7 +157,7 @@ class BundleImport:
         """A log as it stands now; None where it was never read and cannot be."""
         sid = ledger.source_id(self._key, log)
         source = self._stored.get(sid)
-        if source is not None and ledger.untouched(source, log):
+        if not self._again and source is not None and ledger.untouched(source, log):
             self.outcome.sources[sid] = "unchanged"
             return _Log(stream=ledger.stored_stream(self._db, source), folder=log.folder)
         try:
@@ -150,7 +172,7 @@ class BundleImport:
                 return self._failed(log, sid, source, error)
 
     def _take_in(self, log: LogFile, sid: str, source: Source | None, file: BinaryIO, stat: FileStat) -> _Log:
-        start, so_far, generation = self._start(log, source, file, stat)
+        start, so_far, generation = self._start(log, sid, source, file, stat)
         with self._intake(sid, generation, file, start.offset if start else 0) as taken:
             stream, checkpoint = read_log(log, file, so_far=so_far, start=start, tee=taken.take)
         if not is_packed(log.found.path):
@@ -160,11 +182,14 @@ class BundleImport:
         return _Log(stream=stream, folder=log.folder, source=row)
 
     def _start(
-        self, log: LogFile, source: Source | None, file: BinaryIO, stat: FileStat
+        self, log: LogFile, sid: str, source: Source | None, file: BinaryIO, stat: FileStat
     ) -> tuple[Checkpoint | None, Stream | None, int]:
         """Where to begin reading: the checkpoint, the stream up to it, and the generation of the raw archive."""
         if source is None or source["checkpoint"] is None:
-            return None, None, 0
+            return None, None, next_generation(self._db, sid, file)
+        if self._again:
+            same = begins_as_archived(self._db, sid, source["generation"], file)
+            return None, None, source["generation"] + (not same)
         if source["format"] != log.format.name:  # read as another format now: all of it again
             return None, None, source["generation"]
         generation = source["generation"]
@@ -182,7 +207,7 @@ class BundleImport:
 
     def _failed(self, log: LogFile, sid: str, source: Source | None, error: OSError | PluginError) -> _Log | None:
         """Record a file that could not be read. Its rows stay, and the next import tries again."""
-        self.outcome.sources[sid] = "unreadable"
+        self.outcome.sources[sid], self.outcome.doubtful = "unreadable", True
         if isinstance(error, PluginError):
             issue, refused = Issue(kind="plugin", reason=str(error)), str(error)
         else:
@@ -196,13 +221,12 @@ class BundleImport:
 
     def _side(self) -> SideFacts:
         """Facts of the files beside the logs, by the name of their source; of those that are gone too."""
-        found: dict[str, list[Fact]] = {}
-        for name, fact in reader.side_facts(self._db, self._key):
-            found.setdefault(name, []).append(fact)
+        found = self._known_side()
         for log in sorted(self._files.side, key=lambda s: s.found.path):
             sid = ledger.source_id(self._key, log)
             source = self._stored.get(sid)
             same = source is not None and source["consumed"] is not None and ledger.untouched(source, log)
+            same = same and not self._again
             self.outcome.sources[sid] = "new" if source is None else "unchanged" if same else "changed"
             try:
                 file, stat = open_log(log)
@@ -212,10 +236,23 @@ class BundleImport:
                 self._failed(log, sid, source, error)
         return [(name, fact) for name in sorted(found) for fact in found[name]]
 
+    def _known_side(self) -> dict[str, list[Fact]]:
+        """Facts of side files by source, as their rows have them or (again) as the archive has them."""
+        found: dict[str, list[Fact]] = {}
+        for name, fact in reader.side_facts(self._db, self._key):
+            found.setdefault(name, []).append(fact)
+        if not self._again:
+            return found
+        for known in self._stored.values():
+            if known["role"] == "side" and extent(known) is not None:
+                with suppress(PluginError, DatabaseError):
+                    found[known["id"]] = reread_side(self._db, self._files.format, known)
+        return {name: facts for name, facts in found.items() if name in self._stored}
+
     def _take_in_side(
         self, log: LogFile, sid: str, source: Source | None, file: BinaryIO, stat: FileStat
     ) -> list[Fact]:
-        generation = 0
+        generation = next_generation(self._db, sid, file)
         if source is not None and source["consumed"] is not None:
             same = stat.size == source["size"] and still_begins(self._db, source, file, stat.size)
             generation = source["generation"] + (not same)

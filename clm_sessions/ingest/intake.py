@@ -98,10 +98,19 @@ def still_begins(db: sqlite3.Connection, source: Source, file: BinaryIO, size: i
     """
     if changed(file, size, prints_of(source)) != "grown":
         return False
-    if size != source["size"]:
-        return True
+    return size != source["size"] or begins_as_archived(db, source["id"], source["generation"], file)
+
+
+def begins_as_archived(db: sqlite3.Connection, source: str, generation: int, file: BinaryIO) -> bool:
+    """Whether a file begins with all that was archived of one generation. A damaged archive says nothing against it."""
     file.seek(0)
     try:
-        return all(file.read(len(data)) == data for data in raw.read(db, source["id"], source["generation"]))
+        return all(file.read(len(data)) == data for data in raw.read(db, source, generation))
     except DatabaseError:
-        return True  # a damaged archive says nothing against the file
+        return True
+
+
+def next_generation(db: sqlite3.Connection, source: str, file: BinaryIO) -> int:
+    """The generation of a file that is read from its beginning: the last one archived, if the file goes on from it."""
+    count = len(raw.sizes(db, source))
+    return max(0, count - 1) if count == 0 or begins_as_archived(db, source, count - 1, file) else count

@@ -26,10 +26,15 @@ FROM_LINEAGE = {
 
 
 class Writer:
-    """Writes bundles into one open transaction at a time. The caller begins and commits through this object."""
+    """Writes bundles into one open transaction at a time. The caller begins and commits through this object.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    ``again``: what is there already under its key is written again, for it may be damaged.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, *, again: bool = False) -> None:
         self._db = connection
+        self._again = again
+        self._on_conflict = "REPLACE" if again else "IGNORE"
         self._base: dict[str, int] = {}
         self._next: dict[str, int] = {}
         self._touched: set[str] = set()
@@ -58,6 +63,10 @@ class Writer:
             )
         self._db.execute("COMMIT")
 
+    def settle_all(self) -> None:
+        """Settle what crosses sessions for every session, not only for those that changed."""
+        self._touched |= {sid for (sid,) in self._db.execute("SELECT id FROM sessions")}
+
     def rollback(self) -> None:
         """Take back the open transaction, if there is one."""
         if self._db.in_transaction:
@@ -68,8 +77,8 @@ class Writer:
 
         ``before``: keys of the bundle's sessions that are in the database. Returns whether any row changed.
         """
-        old = set(before)
         new = {row[0] for row in rows["sessions"]}
+        old = set(before) | (new if self._again else set())
         changed = self._sync_projects(rows["projects"])
         self._add_images(images)
         lost: set[str] = set()
@@ -87,7 +96,9 @@ class Writer:
 
     def _sync_projects(self, rows: Sequence[Row]) -> bool:
         before = self._db.total_changes
-        self._db.executemany("INSERT OR IGNORE INTO projects VALUES (?, ?, ?)", dict.fromkeys(rows))
+        self._db.executemany(
+            f"INSERT OR {self._on_conflict} INTO projects VALUES (?, ?, ?)", dict.fromkeys(rows)
+        )
         return self._db.total_changes > before
 
     def _stored(self, table: str, column: str, ids: set[str]) -> dict[Row, Row]:
@@ -148,7 +159,7 @@ class Writer:
 
     def _add_images(self, images: Mapping[str, Image]) -> None:
         self._db.executemany(
-            "INSERT OR IGNORE INTO attachments VALUES (?, ?, ?, ?)",
+            f"INSERT OR {self._on_conflict} INTO attachments VALUES (?, ?, ?, ?)",
             ((i.sha256, i.media_type, i.size, i.data) for i in images.values() if i.data is not None),
         )
 

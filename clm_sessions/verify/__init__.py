@@ -13,10 +13,11 @@ from itertools import groupby
 from pathlib import Path
 
 from clm_sessions.ingest import ledger
+from clm_sessions.ingest.archived import archived
 from clm_sessions.ingest.ledger import Source
 from clm_sessions.plugins import Registry
 from clm_sessions.sources import bundle_key, readable
-from clm_sessions.verify.archive import archived, check_archive, check_strays
+from clm_sessions.verify.archive import check_archive, check_strays
 from clm_sessions.verify.bundles import Checker
 from clm_sessions.verify.findings import AGAIN, Finding, Result
 from clm_sessions.verify.lineage import check_lineage

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 
 from clm_sessions.errors import DatabaseError
+from clm_sessions.ingest.archived import archived
 from clm_sessions.ingest.ledger import Source
-from clm_sessions.packed import is_packed
 from clm_sessions.store import raw
 from clm_sessions.verify.findings import AGAIN, LOST, Result
 
@@ -41,26 +40,3 @@ def check_strays(db: sqlite3.Connection, sizes: dict[str, int], result: Result) 
     ):
         if not isinstance(generation, int) or not 0 <= generation < sizes.get(sid, 0):
             result.add("raw_blocks", f"{sid}: {count} blocks of a generation {generation} that nobody knows", LOST)
-
-
-def archived(source: Source) -> list[int]:
-    """How many bytes of each generation of a source were archived; [] where the column makes no sense."""
-    try:
-        found = json.loads(source["archived"] or "[]")
-    except (TypeError, ValueError):
-        return []
-    return found if isinstance(found, list) and all(isinstance(n, int) for n in found) else []
-
-
-def extent(source: Source) -> int | None:
-    """How many bytes the rows of a source were made of; None if they were not all archived.
-
-    The archive may hold more: what a format failed at was kept, and its rows are older.
-    """
-    generation, sizes = source["generation"], archived(source)
-    if generation is None or generation >= len(sizes):
-        return None
-    size = sizes[generation]
-    if is_packed(source["path"]):  # its size is not that of its content
-        return size if size >= source["consumed"] else None
-    return source["size"] if size >= source["size"] else None

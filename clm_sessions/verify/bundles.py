@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path, PurePath
 from typing import Any
 
 from clm_sessions.derive import Bundle, derive
 from clm_sessions.errors import ClmError
-from clm_sessions.formats.base import Located, LogFormat, StreamContext
+from clm_sessions.formats.base import LogFormat
 from clm_sessions.ingest import ledger
+from clm_sessions.ingest.archived import extent, prints_of_archive, reread, reread_side
 from clm_sessions.ingest.ledger import Source
-from clm_sessions.ingest.streams import SIDE_LIMIT, border, read_file, side_facts
-from clm_sessions.model import Fact, Image, Stream
-from clm_sessions.packed import plain_name
+from clm_sessions.ingest.streams import border
+from clm_sessions.model import Image, Stream
 from clm_sessions.plugins import Registry
 from clm_sessions.read import Checkpoint
-from clm_sessions.sources import Prints, prints
-from clm_sessions.store import raw
 from clm_sessions.store.rows import COLUMNS, KEYS, Row, Rows, bundle_rows, images
 from clm_sessions.store.writer import FROM_LINEAGE, OF_SESSION
-from clm_sessions.verify.archive import extent
 from clm_sessions.verify.findings import AGAIN, Result
 
 _DERIVED = (
@@ -84,7 +77,7 @@ class Checker:
 
     def _check_rows(self, fmt: LogFormat, key: str, sources: Sequence[Source], before: set[str]) -> None:
         logs = {s["agent_id"]: s for s in sources if s["checkpoint"] is not None}
-        side = [(s["id"], fact) for s in sources if s["role"] == "side" for fact in self._side(fmt, s)]
+        side = [(s["id"], fact) for s in sources if _is_read_side(s) for fact in reread_side(self._db, fmt, s)]
         read = {agent: self._read(fmt, source) for agent, source in logs.items()}
         streams = {agent: stream for agent, (stream, _point) in read.items() if stream.refused is None}
         if not logs:  # nothing was ever read of it, or its logs are missing
@@ -111,29 +104,17 @@ class Checker:
         self._compare(before | ids, rows)
 
     def _read(self, fmt: LogFormat, source: Source) -> tuple[Stream, Checkpoint]:
-        context = StreamContext(
-            role="agent" if source["role"] == "agent" else "main", session=source["native_id"], agent=source["agent_id"]
-        )
-        stored = raw.Stored(self._db, source["id"], source["generation"], extent(source) or 0)
-        with _as_file(fmt, stored) as path:
-            stream, point = read_file(fmt, context, stored, path)  # type: ignore[arg-type] # reads like a file
-        if fmt.framer == "jsonl" and stored.lines != sum(stream.lines.values()):
-            what = f"{source['id']}: {stored.lines} lines, but {sum(stream.lines.values())} have a disposition"
-            self._result.add("source_lines", what, AGAIN)
-        self._result.checked["lines"] += stored.lines
+        stream, point, lines = reread(self._db, fmt, source)
+        told = sum(stream.lines.values())
+        if fmt.framer == "jsonl" and lines != told:
+            self._result.add("source_lines", f"{source['id']}: {lines} lines, but {told} have a disposition", AGAIN)
+        self._result.checked["lines"] += lines
         return stream, point
-
-    def _side(self, fmt: LogFormat, source: Source) -> list[Fact]:
-        if source["consumed"] is None:
-            return []
-        place = Located(role="side", session=source["native_id"], agent=source["agent_id"], folder=source["folder"])
-        data = raw.Stored(self._db, source["id"], source["generation"], extent(source) or 0).read(SIDE_LIMIT)
-        return side_facts(fmt, place, PurePath(plain_name(source["path"])).name, data)
 
     def _check_account(self, source: Source, stream: Stream, point: Checkpoint, session: str | None) -> None:
         """The columns of a source that follow from its bytes, and its lines, record types and issues."""
         sid = source["id"]
-        seen = self._prints(source, point.offset)
+        seen = prints_of_archive(self._db, source, point.offset)
         want = {**ledger.account(stream, point, seen), "session_id": session}
         told = {name: (source[name], want[name]) for name in _DERIVED if source[name] != want[name]}
         self._result.add_all(
@@ -146,10 +127,6 @@ class Checker:
             lacking, surplus = set(rows) - set(have), set(have) - set(rows)
             self._result.add_all(table, (f"{row!r:.200} is missing" for row in lacking), AGAIN)
             self._result.add_all(table, (f"{row!r:.200} does not follow from the log" for row in surplus), AGAIN)
-
-    def _prints(self, source: Source, consumed: int) -> Prints:
-        file = _Range(self._db, source)
-        return prints(file, consumed)  # type: ignore[arg-type] # reads like a file
 
     def _note(self, rows: Rows, pictures: Iterable[Image]) -> None:
         for row in rows["projects"]:
@@ -216,39 +193,14 @@ class Checker:
                     self._result.add(table, f"{count} rows of {sid!r:.80}, which no source accounts for", AGAIN)
 
 
-class _Range:
-    """Any place of what was archived of a source, as ``prints`` reads a file."""
-
-    def __init__(self, db: sqlite3.Connection, source: Source) -> None:
-        self._db, self._one, self._at = db, (source["id"], source["generation"]), 0
-
-    def seek(self, offset: int) -> int:
-        self._at = offset
-        return offset
-
-    def read(self, size: int) -> bytes:
-        return raw.read_range(self._db, *self._one, self._at, size)
-
-
-@contextmanager
-def _as_file(fmt: LogFormat, stored: raw.Stored) -> Iterator[Path]:
-    """A path at which a format that reads databases finds the bytes."""
-    if fmt.framer != "sqlite":
-        yield Path(os.devnull)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "log.db")
-        with path.open("wb") as file:
-            while data := stored.read(raw.BLOCK):
-                file.write(data)
-        stored.seek(0)
-        yield path
-
-
 def _differences(names: Sequence[str], compared: Sequence[int], have: Row, want: Row, width: int) -> Iterator[str]:
     for i in compared:
         if have[i] != want[i]:
             yield f"{have[:width]}: {names[i]} is {_short(have[i])}, not {_short(want[i])}"
+
+
+def _is_read_side(source: Source) -> bool:
+    return source["role"] == "side" and source["consumed"] is not None
 
 
 def _short(value: Any) -> str:  # noqa: ANN401 - a column value

@@ -7,11 +7,11 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from clm_sessions.ingest.archived import extent
 from clm_sessions.ingest.ledger import Source, prints_of, stat_of
 from clm_sessions.packed import open_plain
 from clm_sessions.sources import file_stat, prints
 from clm_sessions.store import raw
-from clm_sessions.verify.archive import extent
 from clm_sessions.verify.findings import AGAIN, Result
 
 

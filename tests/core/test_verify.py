@@ -15,6 +15,7 @@ from clm_sessions.ingest import ingest
 from clm_sessions.store import raw
 from clm_sessions.store.schema import FTS, TABLES
 from clm_sessions.verify import verify
+from clm_sessions.verify.findings import AGAIN
 from support.kept import kept_database
 from support.logs import check_search_index, dump, import_logs, session_id, turn, write_log
 from support.tiny import Tiny, write_tiny
@@ -105,6 +106,28 @@ def test_each_of_the_seeded_damages_is_found(kept, tmp_path, table):
         if not noticed(copy):
             missed.append(done)
     assert not missed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", [*TABLES, *SHADOWS])
+def test_what_can_be_made_again_is_made_again(kept, tmp_path, table):
+    """Where a finding says so, an import with ``again`` leaves nothing to find, and the rows there were."""
+    want = dump(kept)
+    repaired = 0
+    for seed in range(EACH * (10 if NIGHTLY else 1)):
+        copy = tmp_path / "copy.db"
+        shutil.copy(kept, copy)
+        done = damage(copy, table, seed)
+        try:
+            found = check(copy)
+        except DatabaseError:
+            continue
+        if {finding.remedy for finding in found.findings} == {AGAIN}:
+            import_logs(copy, kept.parent / "logs", again=True)
+            assert check(copy).findings == [], done
+            assert dump(copy) == want, done
+            repaired += 1
+    assert repaired or table in ("_clm_meta", "raw_blocks")
 
 
 @pytest.mark.slow

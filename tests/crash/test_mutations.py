@@ -98,6 +98,14 @@ def _check(database, lines, marks):
     unread = {path for (path,) in query(database, "SELECT path FROM sources WHERE state <> 'present'")}
     assert {path: n for path, n in lines.items() if n and path not in unread} == counted
     refused = {path for (path,) in query(database, "SELECT path FROM sources WHERE refused IS NOT NULL")}
+    # Of two records of one uuid the first counts, and it may be the damaged one.
+    refused |= {
+        path
+        for (path,) in query(
+            database,
+            "SELECT s.path FROM sources s JOIN source_lines l ON l.source_id = s.id WHERE l.disposition = 'duplicate'",
+        )
+    }
     said = {}
     for path, words in query(
         database,
