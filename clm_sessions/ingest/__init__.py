@@ -196,12 +196,23 @@ def _taken(db: sqlite3.Connection) -> dict[str, tuple[str, Prints | None]]:
 def _touched(work: _Import, bundle: Files) -> bool:
     """Whether a bundle needs a look; an untouched one is counted and left."""
     files = [*bundle.logs(), *bundle.side, *bundle.copies]
-    if work.again or not all(ledger.untouched(work.sources.get(log.found.path), log) for log in files):
+    known = [work.sources.get(log.found.path) for log in files]
+    if work.again or not all(ledger.untouched(source, log) for source, log in zip(known, files, strict=True)):
+        return True
+    if any(_outlives_original(work, source) for source in known if source is not None):
         return True
     work.report.sources["unchanged"] += len(files)
     sources = [work.sources[log.found.path] for log in files]
     work.report.sessions["unchanged"] += not all(s["state"] == "copy" or s["refused"] is not None for s in sources)
     return False
+
+
+def _outlives_original(work: _Import, source: ledger.Source) -> bool:
+    """Whether a file that is a copy of a log is all that is left of it."""
+    if source["state"] != "copy" or source["role"] != "main":
+        return False
+    original = work.taken.get(source["id"].rpartition("@")[0])
+    return original is None or not os.path.exists(original[0])
 
 
 def _import(work: _Import, bundle: Files, key: str) -> None:

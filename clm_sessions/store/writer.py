@@ -96,9 +96,7 @@ class Writer:
 
     def _sync_projects(self, rows: Sequence[Row]) -> bool:
         before = self._db.total_changes
-        self._db.executemany(
-            f"INSERT OR {self._on_conflict} INTO projects VALUES (?, ?, ?)", dict.fromkeys(rows)
-        )
+        self._db.executemany(f"INSERT OR {self._on_conflict} INTO projects VALUES (?, ?, ?)", dict.fromkeys(rows))
         return self._db.total_changes > before
 
     def _stored(self, table: str, column: str, ids: set[str]) -> dict[Row, Row]:
