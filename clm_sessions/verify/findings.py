@@ -13,7 +13,7 @@ from clm_sessions.errors import one_line
 LIMIT = 200
 """Findings that are kept; the rest are counted."""
 
-AGAIN = "import the logs into a new database; those that are gone come out of this one with export-log"
+AGAIN = "make the rows anew: clm-sessions import DB --again (what is gone is read from the raw archive)"
 BACKUP = "restore the database from a backup, or move it away and import again"
 LOST = "restore the database from a backup: the log that held this is gone"
 
