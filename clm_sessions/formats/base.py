@@ -7,9 +7,10 @@ format-neutral ``derive`` room has to ask.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, Literal, Protocol
 
@@ -42,10 +43,17 @@ class Located:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The first complete records of a file: ``records`` as read by the format's framing, ``data`` the bytes."""
+    """The first complete records of a file: ``records`` as read by the format's framing, ``data`` the bytes.
 
-    records: tuple[Any, ...]
+    A record is decoded when it is first looked at: a format that knows by the first few should look no further.
+    """
+
+    records: Sequence[Any]
     data: bytes
+
+    def objects(self, limit: int = 8) -> Iterator[dict[str, Any]]:
+        """The first records that are JSON objects: enough to tell a format whose own records come first."""
+        return islice((record for record in self.records if isinstance(record, dict)), limit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

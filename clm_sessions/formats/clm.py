@@ -58,9 +58,7 @@ class Clm(LogFormat):
         """A meta record with a version is clm's own; messages of its shape are only like it (spec clm 8)."""
         del located
         sure = Confidence.NO
-        for record in head.records:
-            if not isinstance(record, dict):
-                continue
+        for record in head.objects():
             if record.get("type") == "meta" and _number(record.get("v")) is not None:
                 return Claim(confidence=Confidence.SIGNATURE)
             if record.get("type") == "msg" and _role(record) is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO, NamedTuple, overload
 
 from clm_sessions.formats.base import Decoded
 
@@ -113,18 +113,59 @@ def _told(data: bytes) -> int:
     return sum(1 for line in data.split(b"\n")[:-1] if line.strip(_EMPTY))
 
 
-def head(data: bytes, decode: Callable[[bytes, bool], Decoded], *, limit: int = HEAD_RECORDS) -> tuple[Any, ...]:
+class Records(Sequence[Any]):
+    """The first records of a file, each read when somebody first looks at it: most formats know by the first few."""
+
+    def __init__(self, records: Iterator[Any]) -> None:
+        self._unread = records
+        self._read: list[Any] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        at = 0
+        while self._has(at):
+            yield self._read[at]
+            at += 1
+
+    def __len__(self) -> int:
+        self._read += self._unread
+        return len(self._read)
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        self._read += self._unread
+        return self._read[index]
+
+    def _has(self, at: int) -> bool:
+        while at >= len(self._read):
+            found = next(self._unread, _END)
+            if found is _END:
+                return False
+            self._read.append(found)
+        return True
+
+
+_END = object()
+
+
+def head(data: bytes, decode: Callable[[bytes, bool], Decoded], *, limit: int = HEAD_RECORDS) -> Sequence[Any]:
     """The records in the first bytes of a file, read by a format's own ``decode(line, first)``: ``limit`` or a few more.
 
     What follows the last LF counts only if it is whole.
     """
-    records: list[Any] = []
+    return Records(_records(data, decode, limit))
+
+
+def _records(data: bytes, decode: Callable[[bytes, bool], Decoded], limit: int) -> Iterator[Any]:
     *ended, tail = data.split(b"\n")
     for number, line in enumerate(ended):
-        records += decode(line, number == 0).values
-        if len(records) >= limit:
-            return tuple(records)
+        values = decode(line, number == 0).values
+        yield from values
+        limit -= len(values)
+        if limit <= 0:
+            return
     last = decode(tail, not ended)
     if last.usable:
-        records += last.values
-    return tuple(records)
+        yield from last.values

@@ -128,7 +128,7 @@ def test_the_head_goes_on_to_the_end_of_a_long_first_line_but_not_past_4_mb():
 
 def test_the_last_record_of_a_head_counts_only_if_it_is_whole():
     def read(data):
-        return head(data, lambda line, first: decode_strict(line, first=first))
+        return tuple(head(data, lambda line, first: decode_strict(line, first=first)))
 
     assert read(b'\xef\xbb\xbf{"a":1}\nnonsense\n{"a":2}\n{"a":3}') == ({"a": 1}, {"a": 2}, {"a": 3})
     assert read(b'{"a":1}\n{"a":2}{"a":') == ({"a": 1},)

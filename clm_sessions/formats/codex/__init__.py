@@ -31,7 +31,7 @@ class Codex(LogFormat):
 
     def sniff(self, located: Located, head: Head) -> Claim:
         """By any of the first records. The first ``session_meta`` says whether it is a sub-agent's, and whose."""
-        confidence = sniff.confidence(head.records)
+        confidence = sniff.confidence(head.objects())
         if confidence is Confidence.NO:
             return Claim(confidence=confidence)
         origin = sniff.first_origin(head.records)

@@ -32,12 +32,10 @@ class Origin:
     agent_type: str | None = None
 
 
-def confidence(records: Iterable[Any]) -> Confidence:
+def confidence(objects: Iterable[Record]) -> Confidence:
     """SIGNATURE for a record in Codex's envelope; SHAPE for the bare items of its first versions."""
     found = Confidence.NO
-    for record in records:
-        if not isinstance(record, dict):
-            continue
+    for record in objects:
         payload = record.get("payload")
         if isinstance(payload, dict) and isinstance(record.get("timestamp"), str) and _own(record.get("type"), payload):
             return Confidence.SIGNATURE
