@@ -16,7 +16,7 @@ from clm_sessions.errors import PluginError, Refused
 from clm_sessions.formats.base import Decoded, LogFormat, Parsed, Reader, StreamContext
 from clm_sessions.formats.numbers import credible
 from clm_sessions.formats.text import visible
-from clm_sessions.frames import RawLine, blank, document, lines
+from clm_sessions.frames import RawLine, blank, document, lines, quick
 from clm_sessions.model import Block, Disposition, Fact, Issue, Message, Place, Stream, ToolResult, ToolUse
 
 # Of the records on one line, the one that says most gives the line its disposition.
@@ -53,6 +53,7 @@ class StreamBuilder:
         so_far = so_far or Stream()
         self._plugin = fmt.plugin or fmt.name
         self._decode = fmt.decode
+        self._quick = type(fmt).decode is LogFormat.decode
         self._reader: Reader = fmt.reader(context, start.state or None)
         self.messages: list[Message] = [m for m in so_far.messages if m.place.line <= start.line]
         self.facts: list[Fact] = [f for f in so_far.facts if f.line is None or f.line <= start.line]
@@ -71,9 +72,20 @@ class StreamBuilder:
             self._checkpoint = self._mark()
             self._tail(raw)
             return
-        self._count(self._line_disposition(raw))
+        disposition = self._quickly(raw) if self._quick and not raw.skipped and self._refused is None else None
+        if disposition is None:
+            disposition = self._line_disposition(raw)
+        self._lines[disposition] += 1
         self._offset = raw.offset + raw.length
         self._line = raw.number
+
+    def _quickly(self, raw: RawLine) -> Disposition | None:
+        """Take in the one record of a usual line; None where the line is not usual."""
+        try:
+            value = quick(raw.data)
+        except ValueError:
+            return None
+        return self._feed(value, raw, 0)
 
     def add_values(self, raw: RawLine, decoded: Decoded) -> None:
         """Take in the values at one place of a source that has no lines: a part of a JSON document, a row."""
@@ -140,46 +152,55 @@ class StreamBuilder:
             self._issue("bad_line" if decoded.bad else "repaired", decoded.problem, raw)
         found: set[Disposition] = set()
         for part, value in enumerate(decoded.values):
-            place = Place(line=raw.number, offset=raw.offset, length=raw.length, part=part)
-            try:
-                found.add(self._take(self._reader.feed(value, place), raw))
-            except Refused as refusal:
-                return self._refuse(str(refusal), raw)
-            except (Exception, SystemExit) as error:
-                raise PluginError.of(self._plugin, f"feed, line {raw.number}", error) from error
+            found.add(self._feed(value, raw, part))
+            if self._refused is not None:
+                return "raw"
         if decoded.bad:
             return "issue"
         return min(found, key=_RANK.index) if found else "raw"
 
+    def _feed(self, value: Any, raw: RawLine, part: int) -> Disposition:  # noqa: ANN401 - a JSON value
+        """Hand a record to the reader, and take in what it says."""
+        place = Place(line=raw.number, offset=raw.offset, length=raw.length, part=part)
+        try:
+            return self._take(self._reader.feed(value, place), raw)
+        except Refused as refusal:
+            return self._refuse(str(refusal), raw)
+        except (Exception, SystemExit) as error:
+            raise PluginError.of(self._plugin, f"feed, line {raw.number}", error) from error
+
     def _take(self, parsed: Parsed, raw: RawLine) -> Disposition:
         disposition = parsed.disposition
         kind = parsed.type or "?"
-        if (kind, disposition) not in self._types:
-            _text(kind, "type")
         if parsed.at is not None:
             self._date(parsed.at)
-        message = None if parsed.message is None else _as_stored(parsed.message)
-        if message is not None:
-            if message.uuid is not None and message.uuid in self._seen:
+        if parsed.message is not None:
+            message = _as_stored(parsed.message)
+            uuid = message.uuid
+            if uuid is None:
+                self.messages.append(message)
+            elif uuid in self._seen:
                 disposition = "duplicate"
             else:
+                self._seen.add(uuid)
                 self.messages.append(message)
-                if message.uuid is not None:
-                    self._seen.add(message.uuid)
         if parsed.facts:
             self.facts.extend(replace(f, line=raw.number) if f.line is None else f for f in parsed.facts)
         if parsed.issue is not None:
             self._issue(_text(parsed.issue_kind, "issue_kind"), _text(parsed.issue, "issue"), raw)
-        self._types[kind, disposition] += 1
+        counted = (kind, disposition)
+        if counted not in self._types:
+            _text(kind, "type")
+        self._types[counted] += 1
         return disposition
 
     def _date(self, at: int) -> None:
         if type(at) is not int:
             raise TypeError(f"at is {type(at).__name__}, not int")
-        if self._first_at is None:
-            self._first_at = at
         if self._last_at is None or at > self._last_at:
             self._last_at = at
+        if self._first_at is None:
+            self._first_at = at
 
     def _issue(self, kind: str, reason: str, raw: RawLine) -> None:
         self.issues.append(Issue(kind=kind, reason=reason, line=raw.number, offset=raw.offset))
@@ -222,8 +243,10 @@ def _as_stored(message: Message) -> Message:
             agent_id=_name(m.agent_id),
             source_tool_use_id=_name(m.source_tool_use_id),
         )
-    if any(isinstance(b, (ToolUse, ToolResult)) and "\0" in f"{_call_id(b)}{b.name}" for b in m.blocks):
-        message = replace(message, blocks=tuple(map(_named, m.blocks)))
+    for block in m.blocks:
+        if isinstance(block, (ToolUse, ToolResult)) and "\0" in f"{_call_id(block)}{block.name}":
+            message = replace(message, blocks=tuple(map(_named, m.blocks)))
+            break
     if m.usage is not None and (usage := credible(m.usage)) is not m.usage:
         message = replace(message, usage=usage)
     return message

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
+from functools import lru_cache
 from typing import Any
 
 _ISO = re.compile(
@@ -11,6 +12,8 @@ _ISO = re.compile(
     re.ASCII,
 )
 _START, _LIMIT = -62_135_596_800_000, 253_402_300_800_000  # years 1 and 10000
+_DAY = 86_400_000
+_EPOCH = date(1970, 1, 1).toordinal()
 
 
 def parse(value: Any) -> int | None:  # noqa: ANN401 - any JSON value may stand where a time should
@@ -51,17 +54,25 @@ def _parse_text(value: str) -> int | None:
 
 def iso(ms: int | None) -> str | None:
     """``2026-03-02T09:00:00.000Z``; None for None, and for what is outside the years 1 to 9999."""
-    moment = _moment(ms)
-    return None if ms is None or moment is None else f"{moment.isoformat()[:19]}.{ms % 1000:03d}Z"
+    if ms is None or not _START <= ms < _LIMIT:
+        return None
+    minute, rest = divmod(ms, 60_000)
+    return f"{_minute(minute)}{rest // 1000:02d}.{rest % 1000:03d}Z"
 
 
 def day(ms: int | None) -> str | None:
     """The UTC day, ``2026-03-02``; None as for ``iso``."""
-    moment = _moment(ms)
-    return None if moment is None else moment.date().isoformat()
+    return None if ms is None or not _START <= ms < _LIMIT else _day(ms // _DAY)
 
 
-def _moment(ms: int | None) -> datetime | None:
-    if ms is None or _within(ms) is None:
-        return None
-    return datetime.fromtimestamp(ms // 1000, timezone.utc)
+# What is written is near to what was written before, mostly.
+@lru_cache(maxsize=1024)
+def _minute(number: int) -> str:
+    hours, minute = divmod(number, 60)
+    days, hour = divmod(hours, 24)
+    return f"{_day(days)}T{hour:02d}:{minute:02d}:"
+
+
+@lru_cache(maxsize=1024)
+def _day(number: int) -> str:
+    return date.fromordinal(_EPOCH + number).isoformat()

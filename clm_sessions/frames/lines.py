@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO, NamedTuple, overload
+from typing import Any, BinaryIO, NamedTuple
 
 from clm_sessions.formats.base import Decoded
 
@@ -130,11 +130,7 @@ class Records(Sequence[Any]):
         self._read += self._unread
         return len(self._read)
 
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - a JSON value, or a list of them
         self._read += self._unread
         return self._read[index]
 

@@ -23,7 +23,6 @@ from typing import Any
 
 from clm_sessions.model import Block, Image, Text, Thinking, ToolCall, ToolResult, ToolUse, Unknown
 
-Layout = list[list[Any]]
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -62,11 +61,11 @@ class Packer:
         thinking: list[str] = []
         uses = list(self._by_call.get(seq, ()))
         results = list(self._by_result.get(seq, ()))
-        layout: Layout = []
+        layout: list[str] = []
         for block in blocks:
             if isinstance(block, Thinking):
                 thinking.append(block.text)
-                layout.append(["k", len(block.text)])
+                layout.append(f'["k",{len(block.text)}]')
             elif isinstance(block, ToolUse):
                 layout.append(_use(block, uses))
             elif isinstance(block, ToolResult):
@@ -75,37 +74,46 @@ class Packer:
                 layout.append(_part(block, text))
         joined = "".join(text) if text else None
         reasoning = "".join(thinking) if thinking else None
-        return clean(joined), clean(reasoning), dumps(layout)
+        return clean(joined), clean(reasoning), _joined(layout)
 
 
-def _use(block: ToolUse, stored: list[tuple[int, ToolCall]]) -> list[Any]:
+def _joined(layout: list[str]) -> str:
+    return f"[{','.join(layout)}]"
+
+
+def _use(block: ToolUse, stored: list[tuple[int, ToolCall]]) -> str:
     for i, (seq, call) in enumerate(stored):
         if call.id == block.id and call.name == block.name and call.input is block.input and call.args == block.args:
             del stored[i]
-            return ["u", seq]
-    return ["U", block.id, block.name, block.input, block.args]
+            return f'["u",{seq}]'
+    return _joined(['"U"', *map(dumps, (block.id, block.name, block.input, block.args))])
 
 
-def _result(block: ToolResult, stored: list[tuple[int, ToolCall]], text: list[str]) -> list[Any]:
+def _result(block: ToolResult, stored: list[tuple[int, ToolCall]], text: list[str]) -> str:
+    name = "null" if block.name is None else dumps(block.name)
     for i, (seq, call) in enumerate(stored):
         if call.id == block.tool_use_id and call.result is block.content:
             del stored[i]
-            return ["r", seq, int(block.is_error), block.name]
+            return f'["r",{seq},{block.is_error:d},{name}]'
     if isinstance(block.content, str):
         text.append(block.content)
-        return ["R", block.tool_use_id, int(block.is_error), block.name, len(block.content)]
-    return ["R", block.tool_use_id, int(block.is_error), block.name, [_part(b, text) for b in block.content]]
+        content = str(len(block.content))
+    else:
+        content = _joined([_part(b, text) for b in block.content])
+    return f'["R",{dumps(block.tool_use_id)},{block.is_error:d},{name},{content}]'
 
 
-def _part(block: Block, text: list[str]) -> list[Any]:
+def _part(block: Block, text: list[str]) -> str:
     if isinstance(block, Text):
         text.append(block.text)
-        return ["t", len(block.text)] if block.extra is None else ["t", len(block.text), block.extra]
+        if block.extra is None:
+            return f'["t",{len(block.text)}]'
+        return f'["t",{len(block.text)},{dumps(block.extra)}]'
     if isinstance(block, Image):
-        return ["i", block.sha256, block.media_type, block.size, block.extra]
+        return _joined(['"i"', *map(dumps, (block.sha256, block.media_type, block.size, block.extra))])
     if isinstance(block, Unknown):
-        return ["x", block.type, block.data]
-    return ["x", type(block).__name__, None]
+        return _joined(['"x"', dumps(block.type), dumps(block.data)])
+    return _joined(['"x"', dumps(type(block).__name__), "null"])
 
 
 def pack_result(content: str | tuple[Block, ...] | None) -> tuple[str | None, str | None]:
@@ -114,7 +122,7 @@ def pack_result(content: str | tuple[Block, ...] | None) -> tuple[str | None, st
         return clean(content), None
     text: list[str] = []
     layout = [_part(block, text) for block in content]
-    return clean("\n".join(text)), dumps(layout)
+    return clean("\n".join(text)), _joined(layout)
 
 
 class _Cursor:

@@ -13,7 +13,6 @@ from typing import Any
 
 from clm_sessions import times
 from clm_sessions.model import (
-    Block,
     Chunk,
     Fact,
     Image,
@@ -98,10 +97,10 @@ def message_images(message: Message) -> list[Image]:
     """The images of a message in order, those inside tool results too."""
     found: list[Image] = []
     for block in message.blocks:
-        parts: Sequence[Block] = (block,)
-        if isinstance(block, ToolResult):
-            parts = block.content if isinstance(block.content, tuple) else ()
-        found += [part for part in parts if isinstance(part, Image)]
+        if isinstance(block, Image):
+            found.append(block)
+        elif isinstance(block, ToolResult) and not isinstance(block.content, str):
+            found += [part for part in block.content if isinstance(part, Image)]
     return found
 
 
@@ -128,7 +127,8 @@ def _add(rows: Rows, session: Session, side: Sequence[tuple[str, Fact]], source_
     packer = Packer(session.tool_calls)
     for seq, message in enumerate(session.messages):
         rows["messages"].append(_message_row(sid, seq, chunk_of.get(seq), message, packer))
-        rows["message_attachments"] += [(sid, seq, n, i.sha256) for n, i in enumerate(message_images(message))]
+        if message.blocks:
+            rows["message_attachments"] += [(sid, seq, n, i.sha256) for n, i in enumerate(message_images(message))]
     rows["tool_calls"] += [_call_row(sid, seq, call) for seq, call in enumerate(session.tool_calls)]
     rows["requests"] += [_request_row(sid, seq, request) for seq, request in enumerate(session.requests)]
     rows["session_models"] += _model_rows(sid, session.requests)
@@ -141,7 +141,14 @@ def _tokens(usage: Usage | None) -> Row:
     if usage is None:
         return (None,) * 5
     counts = (usage.input, usage.output, usage.cache_read, usage.cache_creation, usage.reasoning)
-    return tuple(n if n is not None and abs(n) < _SQLITE_INTEGER else None for n in counts)
+    for n in counts:
+        if n is not None and not -_SQLITE_INTEGER < n < _SQLITE_INTEGER:
+            return tuple(n if n is not None and abs(n) < _SQLITE_INTEGER else None for n in counts)
+    return counts
+
+
+def _numbers(counts: Row) -> str:
+    return f"[{','.join('null' if n is None else str(n) for n in counts)}]"
 
 
 def _status(session: Session) -> str:
@@ -195,7 +202,7 @@ def _chunk_row(sid: str, chunk: Chunk) -> Row:
 
 def _message_row(sid: str, seq: int, chunk: int | None, m: Message, packer: Packer) -> Row:
     text, thinking, layout = packer.pack(seq, m.blocks)
-    usage = dumps(_tokens(m.usage)) if m.usage is not None else None
+    usage = None if m.usage is None else _numbers(_tokens(m.usage))
     command = dumps((m.command.name, m.command.message, m.command.args)) if m.command is not None else None
     return (
         sid, seq, chunk, m.kind, m.origin, m.role, clean(m.model), times.iso(m.at), times.day(m.at), 0,
