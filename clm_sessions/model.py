@@ -8,7 +8,7 @@ tool calls refer to messages by that index.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Kind = Literal["user", "ai", "system", "compact", "hard_noise", "sidechain"]
@@ -79,6 +79,15 @@ class ToolResult:
     content: str | tuple[Block, ...]
     is_error: bool = False
     name: str | None = None
+
+    @property
+    def held(self) -> Any:  # noqa: ANN401 - compared by identity, never looked into
+        """What tells its content from that of another result: the content, or where it is kept for the time being."""
+        return self.content
+
+    def answer(self, **call: Any) -> ToolCall:  # noqa: ANN401 - the fields of a call
+        """The call that this is the result of, given its other fields."""
+        return ToolCall(result=self.content, is_error=self.is_error, **call)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +242,15 @@ class ToolCall:
     duration_ms: int | None = None
     detail: Any = None
     subagent_id: str | None = None
+
+    @property
+    def held(self) -> Any:  # noqa: ANN401 - as of the result
+        """``held`` of its result."""
+        return self.result
+
+    def linked(self, subagent_id: str) -> ToolCall:
+        """The same call, known to have started that subagent."""
+        return replace(self, subagent_id=subagent_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

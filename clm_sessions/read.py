@@ -12,12 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
-from clm_sessions.errors import PluginError, Refused
+from clm_sessions.errors import DatabaseError, PluginError, Refused
 from clm_sessions.formats.base import Decoded, LogFormat, Parsed, Reader, StreamContext
 from clm_sessions.formats.numbers import credible
 from clm_sessions.formats.text import visible
 from clm_sessions.frames import RawLine, blank, document, lines, quick
 from clm_sessions.model import Block, Disposition, Fact, Issue, Message, Place, Stream, ToolResult, ToolUse
+from clm_sessions.spool import Spool
 
 # Of the records on one line, the one that says most gives the line its disposition.
 _RANK: tuple[Disposition, ...] = ("issue", "message", "fact", "noise", "raw", "duplicate")
@@ -47,13 +48,20 @@ class StreamBuilder:
     """
 
     def __init__(
-        self, fmt: LogFormat, context: StreamContext, *, so_far: Stream | None = None, start: Checkpoint | None = None
+        self,
+        fmt: LogFormat,
+        context: StreamContext,
+        *,
+        so_far: Stream | None = None,
+        start: Checkpoint | None = None,
+        spool: Spool | None = None,
     ) -> None:
         start = start or Checkpoint()
         so_far = so_far or Stream()
         self._plugin = fmt.plugin or fmt.name
         self._decode = fmt.decode
         self._quick = type(fmt).decode is LogFormat.decode
+        self._spool = spool
         self._reader: Reader = fmt.reader(context, start.state or None)
         self.messages: list[Message] = [m for m in so_far.messages if m.place.line <= start.line]
         self.facts: list[Fact] = [f for f in so_far.facts if f.line is None or f.line <= start.line]
@@ -166,6 +174,8 @@ class StreamBuilder:
             return self._take(self._reader.feed(value, place), raw)
         except Refused as refusal:
             return self._refuse(str(refusal), raw)
+        except DatabaseError:
+            raise
         except (Exception, SystemExit) as error:
             raise PluginError.of(self._plugin, f"feed, line {raw.number}", error) from error
 
@@ -177,13 +187,12 @@ class StreamBuilder:
         if parsed.message is not None:
             message = _as_stored(parsed.message)
             uuid = message.uuid
-            if uuid is None:
-                self.messages.append(message)
-            elif uuid in self._seen:
+            if uuid is not None and uuid in self._seen:
                 disposition = "duplicate"
             else:
-                self._seen.add(uuid)
-                self.messages.append(message)
+                if uuid is not None:
+                    self._seen.add(uuid)
+                self.messages.append(message if self._spool is None else self._spool.keep(message))
         if parsed.facts:
             self.facts.extend(replace(f, line=raw.number) if f.line is None else f for f in parsed.facts)
         if parsed.issue is not None:
@@ -275,12 +284,14 @@ def read_stream(
     *,
     so_far: Stream | None = None,
     start: Checkpoint | None = None,
+    spool: Spool | None = None,
 ) -> tuple[Stream, Checkpoint]:
     """Read one log from ``start`` (default: its beginning) to its end. ``file`` need not be positioned.
 
-    Raises OSError where the file cannot be read.
+    ``spool``: where long texts are kept, for a log that would take much memory. Raises OSError where the file cannot be
+    read.
     """
-    builder = StreamBuilder(fmt, context, so_far=so_far, start=start)
+    builder = StreamBuilder(fmt, context, so_far=so_far, start=start, spool=spool)
     offset, number = (start.offset, start.line + 1) if start else (0, 1)
     file.seek(offset)
     for raw in lines(file, offset=offset, number=number):

@@ -152,10 +152,7 @@ class _Maker:
             info=info,
             messages=log.messages,
             chunks=[replace(c, subagents=tuple(attached[c.seq])) if c.seq in attached else c for c in log.chunks],
-            tool_calls=[
-                replace(c, subagent_id=started[c.id]) if c.id is not None and c.id in started else c
-                for c in log.tool_calls
-            ],
+            tool_calls=[c.linked(started[c.id]) if c.id is not None and c.id in started else c for c in log.tool_calls],
             requests=log.requests,
             facts=log.stream.facts,
             issues=log.stream.issues,

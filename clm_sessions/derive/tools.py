@@ -154,15 +154,14 @@ def _tool_call(
     answer = None if pair.result_message is None else messages[pair.result_message]
     ended = None if answer is None else answer.at
     cut_off = chunk is not None and stopped.get(chunk, -1) > pair.message
-    return ToolCall(
+    make = ToolCall if result is None else result.answer
+    return make(
         id=use.id,
         name=use.name,
         input=use.input,
         args=use.args,
         status=_status(use, result, answer, dialect, cut_off=cut_off),
         message=pair.message,
-        result=None if result is None else result.content,
-        is_error=None if result is None else result.is_error,
         result_message=pair.result_message,
         chunk=chunk,
         started_at=started,

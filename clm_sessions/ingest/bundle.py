@@ -20,12 +20,16 @@ from clm_sessions.model import Fact, Image, Issue, Stream
 from clm_sessions.packed import is_packed
 from clm_sessions.read import Checkpoint
 from clm_sessions.sources import FileStat, prints
+from clm_sessions.spool import Spool
 from clm_sessions.store import reader
+from clm_sessions.store.connect import folder_of
 from clm_sessions.store.rows import Rows, bundle_rows, images
 from clm_sessions.store.writer import Writer
 
 Advance = Callable[[int], None]
 SideFacts = list[tuple[str, Fact]]
+SPOOLED = 16_000_000
+"""Bytes of the logs of a bundle from which on their long texts wait in a file: less is faster, and small, in memory."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,6 +79,7 @@ class BundleImport:
         self._keep_raw, self._advance, self._again = keep_raw, advance, again
         self._stored = ledger.stored(db, key)
         self._side_rows: list[Source] = []
+        self._spool: Spool | None = None
         self.outcome = Outcome(key=key, new=not self._stored)
 
     def run(self) -> Outcome:
@@ -85,6 +90,16 @@ class BundleImport:
         ):
             self.outcome.sources = {ledger.source_id(self._key, log): "unchanged" for log in here}
             return self.outcome
+        if sum(log.found.stat.size for log in self._files.logs()) > SPOOLED:
+            self._spool = Spool(folder_of(self._db))
+        try:
+            self._bring_up_to_date()
+        finally:
+            if self._spool is not None:
+                self._spool.close()
+        return self.outcome
+
+    def _bring_up_to_date(self) -> None:
         read = {log.agent if log.role == "agent" else None: self._read(log) for log in self._files.logs()}
         logs = {agent: log for agent, log in read.items() if log is not None}
         for source in self._stored.values():
@@ -99,7 +114,6 @@ class BundleImport:
             for row in self._side_rows:  # their bytes were kept, but nothing follows from them yet
                 unread = dict.fromkeys(("generation", "consumed", "head_hash", "tail_hash"))
                 ledger.put(self._db, self._stored.get(row["id"]) or {**row, **unread})
-        return self.outcome
 
     def _known(self, source: Source) -> _Log:
         """A log that was not found: as its rows have it, or (again) as the archive has it."""
@@ -127,7 +141,8 @@ class BundleImport:
         )
         with border(self._files.format, "what its messages say"):
             sessions = derive(bundle, self._files.format.dialect)
-            rows = bundle_rows(sessions, side, {log.gone for log in logs.values()})
+            gone = {log.gone for log in logs.values()}
+            rows = bundle_rows(sessions, side, gone, lazily=self._spool is not None)
             pictures = images(sessions)
         self.outcome.changed = self._sync(rows, pictures)
         self.outcome.empty = not sessions
@@ -146,7 +161,15 @@ class BundleImport:
         self._db.execute("SAVEPOINT bundle")
         try:
             return self._writer.sync(rows, pictures, [row[0] for row in before])
-        except (sqlite3.InterfaceError, sqlite3.ProgrammingError, TypeError, ValueError, OverflowError) as error:
+        except (
+            sqlite3.InterfaceError,
+            sqlite3.ProgrammingError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+            OverflowError,
+        ) as error:
             self._db.execute("ROLLBACK TO bundle")
             raise PluginError.of(self._files.format.plugin, "its values", error) from error
         finally:
@@ -174,7 +197,7 @@ class BundleImport:
     def _take_in(self, log: LogFile, sid: str, source: Source | None, file: BinaryIO, stat: FileStat) -> _Log:
         start, so_far, generation = self._start(log, sid, source, file, stat)
         with self._intake(sid, generation, file, start.offset if start else 0) as taken:
-            stream, checkpoint = read_log(log, file, so_far=so_far, start=start, tee=taken.take)
+            stream, checkpoint = read_log(log, file, so_far=so_far, start=start, tee=taken.take, spool=self._spool)
         if not is_packed(log.found.path):
             stat = replace(stat, size=taken.end)
         seen = prints(file, checkpoint.offset)

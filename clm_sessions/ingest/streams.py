@@ -16,6 +16,7 @@ from clm_sessions.model import Fact, Stream
 from clm_sessions.packed import open_plain, plain_name
 from clm_sessions.read import Checkpoint, read_document, read_rows, read_stream
 from clm_sessions.sources import FileStat, file_stat
+from clm_sessions.spool import Spool
 
 Tee = Callable[[bytes], None]
 SIDE_LIMIT = 1 << 20
@@ -44,14 +45,15 @@ def read_log(
     so_far: Stream | None = None,
     start: Checkpoint | None = None,
     tee: Tee | None = None,
+    spool: Spool | None = None,
 ) -> tuple[Stream, Checkpoint]:
-    """The stream of a log and where it stands.
+    """The stream of a log and where it stands. ``spool``: as of ``read_stream``.
 
     Raises OSError where the file cannot be read, PluginError where its format raises.
     """
     context = StreamContext(role="agent" if log.role == "agent" else "main", session=log.session, agent=log.agent)
     source: BinaryIO = _TeeFile(file, tee) if tee is not None else file  # type: ignore[assignment]
-    return read_file(log.format, context, source, Path(log.found.path), so_far=so_far, start=start)
+    return read_file(log.format, context, source, Path(log.found.path), so_far=so_far, start=start, spool=spool)
 
 
 def read_file(
@@ -62,11 +64,12 @@ def read_file(
     *,
     so_far: Stream | None = None,
     start: Checkpoint | None = None,
+    spool: Spool | None = None,
 ) -> tuple[Stream, Checkpoint]:
     """The same for an open file. ``path``: where its bytes are, for a format that reads databases."""
     with border(fmt, "reader"):
         if fmt.framer == "jsonl":
-            return read_stream(fmt, context, file, so_far=so_far, start=start)
+            return read_stream(fmt, context, file, so_far=so_far, start=start, spool=spool)
         return _read_whole(fmt, context, file, path)
 
 

@@ -55,7 +55,7 @@ class Packer:
         if not blocks:
             return None, None, None
         first = blocks[0]
-        if len(blocks) == 1 and type(first) is Text and first.extra is None:
+        if len(blocks) == 1 and isinstance(first, Text) and first.extra is None:
             return clean(first.text), None, None
         text: list[str] = []
         thinking: list[str] = []
@@ -92,7 +92,7 @@ def _use(block: ToolUse, stored: list[tuple[int, ToolCall]]) -> str:
 def _result(block: ToolResult, stored: list[tuple[int, ToolCall]], text: list[str]) -> str:
     name = "null" if block.name is None else dumps(block.name)
     for i, (seq, call) in enumerate(stored):
-        if call.id == block.tool_use_id and call.result is block.content:
+        if call.id == block.tool_use_id and call.held is block.held:
             del stored[i]
             return f'["r",{seq},{block.is_error:d},{name}]'
     if isinstance(block.content, str):

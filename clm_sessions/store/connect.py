@@ -61,6 +61,11 @@ def open_reader(path: Path) -> sqlite3.Connection:
     return db
 
 
+def folder_of(db: sqlite3.Connection) -> Path:
+    """The folder a database lies in."""
+    return Path(db.execute("PRAGMA database_list").fetchone()[2]).parent
+
+
 def begin(start: Callable[[], object], waiting: Callable[[], None], patience: float = PATIENCE) -> None:
     """Call ``start`` (which begins a write transaction) until no other writer is in the way; tell ``waiting`` once.
 

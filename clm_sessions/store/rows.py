@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from clm_sessions import times
@@ -27,7 +28,7 @@ from clm_sessions.model import (
 from clm_sessions.store.codec import Packer, clean, dumps, pack_result
 
 Row = tuple[Any, ...]
-Rows = dict[str, list[Row]]
+Rows = dict[str, Iterable[Row]]
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "projects": ("id", "name", "path"),
@@ -71,20 +72,31 @@ KEYS: dict[str, int] = {
 }  # fmt: skip
 """How many leading columns make the key of each table."""
 
+_HEAVY = frozenset(("messages", "tool_calls"))
 _SQLITE_INTEGER = 1 << 63
 _PATH_KEYS = ("file_path", "notebook_path", "path")
 
 
 def bundle_rows(
-    sessions: Sequence[Session], side: Sequence[tuple[str, Fact]] = (), gone: Collection[str | None] = ()
+    sessions: Sequence[Session],
+    side: Sequence[tuple[str, Fact]] = (),
+    gone: Collection[str | None] = (),
+    *,
+    lazily: bool = False,
 ) -> Rows:
-    """All rows of a bundle. ``side``: facts from files beside the logs, by source; they belong to the first session.
+    """All rows of a bundle by table. ``side``: facts from files beside the logs, by source, of the first session.
 
-    ``gone``: keys of the sessions whose log is no longer there.
+    ``gone``: keys of the sessions whose log is no longer there. ``lazily``: the rows that hold the long texts are made
+    one by one, as they are asked for, once.
     """
-    rows: Rows = {table: [] for table in COLUMNS}
-    for number, session in enumerate(sessions):
-        _add(rows, session, side if number == 0 else (), "gone" if session.id in gone else "present")
+    parts = [
+        _tables(session, side if number == 0 else (), "gone" if session.id in gone else "present")
+        for number, session in enumerate(sessions)
+    ]
+    rows: Rows = {}
+    for table in COLUMNS:
+        joined = chain.from_iterable([part[table] for part in parts])
+        rows[table] = joined if lazily and table in _HEAVY else list(joined)
     return rows
 
 
@@ -115,26 +127,38 @@ def project_name(path: str) -> str:
     return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or path
 
 
-def _add(rows: Rows, session: Session, side: Sequence[tuple[str, Fact]], source_state: str) -> None:
+def _tables(session: Session, side: Sequence[tuple[str, Fact]], source_state: str) -> Rows:
     info, sid = session.info, session.info.id
-    if info.project is not None:
-        rows["projects"].append(
-            (project_id(info.project), clean(info.project_name or project_name(info.project)), clean(info.project))
-        )
-    rows["sessions"].append(_session_row(info, session, source_state))
+    project = [] if info.project is None else [_project_row(info.project, info.project_name)]
+    facts = [(None, f) for f in session.facts] + list(side)
+    return {
+        "projects": project,
+        "sessions": [_session_row(info, session, source_state)],
+        "chunks": (_chunk_row(sid, chunk) for chunk in session.chunks),
+        "messages": _message_rows(sid, session),
+        "tool_calls": (_call_row(sid, seq, call) for seq, call in enumerate(session.tool_calls)),
+        "requests": (_request_row(sid, seq, request) for seq, request in enumerate(session.requests)),
+        "session_models": _model_rows(sid, session.requests),
+        "session_tools": _tool_rows(sid, session.tool_calls),
+        "facts": ((sid, n, f.name, dumps(f.value), f.line, name) for n, (name, f) in enumerate(facts)),
+        "message_attachments": (
+            (sid, seq, n, image.sha256)
+            for seq, message in enumerate(session.messages)
+            if message.blocks
+            for n, image in enumerate(message_images(message))
+        ),
+    }
+
+
+def _project_row(path: str, name: str | None) -> Row:
+    return project_id(path), clean(name or project_name(path)), clean(path)
+
+
+def _message_rows(sid: str, session: Session) -> Iterator[Row]:
     chunk_of = {m: c.seq for c in session.chunks for m in c.messages}
-    rows["chunks"] += [_chunk_row(sid, chunk) for chunk in session.chunks]
     packer = Packer(session.tool_calls)
     for seq, message in enumerate(session.messages):
-        rows["messages"].append(_message_row(sid, seq, chunk_of.get(seq), message, packer))
-        if message.blocks:
-            rows["message_attachments"] += [(sid, seq, n, i.sha256) for n, i in enumerate(message_images(message))]
-    rows["tool_calls"] += [_call_row(sid, seq, call) for seq, call in enumerate(session.tool_calls)]
-    rows["requests"] += [_request_row(sid, seq, request) for seq, request in enumerate(session.requests)]
-    rows["session_models"] += _model_rows(sid, session.requests)
-    rows["session_tools"] += _tool_rows(sid, session.tool_calls)
-    facts = [(None, f) for f in session.facts] + list(side)
-    rows["facts"] += [(sid, n, f.name, dumps(f.value), f.line, name) for n, (name, f) in enumerate(facts)]
+        yield _message_row(sid, seq, chunk_of.get(seq), message, packer)
 
 
 def _tokens(usage: Usage | None) -> Row:

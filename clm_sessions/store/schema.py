@@ -7,6 +7,8 @@ a session by the agent's own id, everything in it by the session and a seq.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
+from datetime import datetime, timezone
 
 from clm_sessions.errors import DatabaseError
 
@@ -147,12 +149,16 @@ def migrate(connection: sqlite3.Connection) -> None:
     """
     if _current(connection):
         return
-    from clm_sessions.store.migrations import apply  # sqlite-utils is slow to import, and rarely needed
-
     connection.execute("BEGIN IMMEDIATE")
     try:
         if not _current(connection):  # another program may have been faster
-            apply(connection)
+            if schema_version(connection) is None:
+                create(connection)
+                _record_first(connection)
+            else:
+                from clm_sessions.store.migrations import apply  # sqlite-utils is slow to import, and rarely needed
+
+                apply(connection)
             connection.execute("INSERT OR REPLACE INTO _clm_meta VALUES ('application', ?)", (APPLICATION,))
             connection.execute("INSERT OR REPLACE INTO _clm_meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
         connection.execute("COMMIT")
@@ -160,6 +166,39 @@ def migrate(connection: sqlite3.Connection) -> None:
         if connection.in_transaction:  # a full disk has taken it back already
             connection.execute("ROLLBACK")
         raise
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Make all tables, indexes and search indexes in an empty database."""
+    for table, definition in TABLES.items():
+        connection.execute(f"CREATE TABLE {table} ({definition})")
+    for table, indexes in INDEXES.items():
+        for columns in indexes:
+            connection.execute(f"CREATE INDEX idx_{table}_{'_'.join(columns)} ON {table} ({', '.join(columns)})")
+    for table, searched in FTS.items():
+        # Datasette knows a search index by content="table", in double quotes.
+        connection.execute(
+            f"CREATE VIRTUAL TABLE {table}_fts USING fts5 ({', '.join(searched)}, "
+            f"tokenize='{TOKENIZE}', content=\"{table}\")"
+        )
+        # FTS5 flushes pending terms at this many bytes; 16 MB makes bulk indexing half as long. An older SQLite
+        # that does not know the setting refuses it, and only loses the speed.
+        with suppress(sqlite3.OperationalError):
+            connection.execute(f"INSERT INTO {table}_fts({table}_fts, rank) VALUES ('hashsize', 16777216)")
+
+
+def _record_first(connection: sqlite3.Connection) -> None:
+    """Note the first migration as applied, as sqlite-utils does, which need not be imported for it."""
+    connection.execute(
+        "CREATE TABLE _sqlite_migrations (id INTEGER PRIMARY KEY, migration_set TEXT, name TEXT, applied_at TEXT)"
+    )
+    connection.execute(
+        "CREATE UNIQUE INDEX idx__sqlite_migrations_migration_set_name ON _sqlite_migrations (migration_set, name)"
+    )
+    connection.execute(
+        "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('clm_sessions', 'first', ?)",
+        (str(datetime.now(timezone.utc)),),
+    )
 
 
 def _current(connection: sqlite3.Connection) -> bool:

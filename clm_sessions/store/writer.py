@@ -94,7 +94,7 @@ class Writer:
             self._fresh |= new - old
         return changed
 
-    def _sync_projects(self, rows: Sequence[Row]) -> bool:
+    def _sync_projects(self, rows: Iterable[Row]) -> bool:
         before = self._db.total_changes
         self._db.executemany(f"INSERT OR {self._on_conflict} INTO projects VALUES (?, ?, ?)", dict.fromkeys(rows))
         return self._db.total_changes > before
@@ -107,11 +107,10 @@ class Writer:
             for row in self._db.execute(f"SELECT {names} FROM {table} WHERE {column} = ?", (one,))
         }
 
-    def _sync_table(self, table: str, stored: dict[Row, Row], rows: Sequence[Row]) -> bool:
+    def _sync_table(self, table: str, stored: dict[Row, Row], rows: Iterable[Row]) -> bool:
         width = KEYS[table]
         if not stored:
-            self._insert(table, rows)
-            return bool(rows)
+            return self._insert(table, rows) > 0
         foreign = FROM_LINEAGE.get(table, set())
         compared = [i for i, name in enumerate(COLUMNS[table]) if name not in foreign]
         fresh, gone = [], set(stored)
@@ -126,21 +125,20 @@ class Writer:
         self._insert(table, fresh)
         return bool(doomed or fresh)
 
-    def _insert(self, table: str, rows: Sequence[Row]) -> None:
-        if not rows:
-            return
+    def _insert(self, table: str, rows: Iterable[Row]) -> int:
+        """Insert the rows; returns how many there were."""
+        if isinstance(rows, list) and not rows:
+            return 0
         names = COLUMNS[table]
-        if table not in self._next:
-            marks = ", ".join("?" * len(names))
-            self._db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", rows)
-            return
-        start = self._next[table] + 1
-        marks = ", ".join("?" * (len(names) + 1))
-        self._db.executemany(
-            f"INSERT INTO {table} (rowid, {', '.join(names)}) VALUES ({marks})",
-            ((rowid, *row) for rowid, row in enumerate(rows, start)),
-        )
-        self._next[table] += len(rows)
+        numbered = table in self._next
+        if numbered:
+            names = ("rowid", *names)
+            rows = ((rowid, *row) for rowid, row in enumerate(rows, self._next[table] + 1))
+        marks = ", ".join("?" * len(names))
+        made = self._db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", rows).rowcount
+        if numbered:
+            self._next[table] += made
+        return made
 
     def _delete(self, table: str, keys: Sequence[Row]) -> None:
         if not keys:

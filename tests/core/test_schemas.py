@@ -5,10 +5,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlite_utils import Database
 
 from clm_sessions import open_db, plugins
 from clm_sessions.errors import DatabaseError
-from clm_sessions.store import schema
+from clm_sessions.store import migrations, schema
 from clm_sessions.verify import verify
 from support.logs import check_search_index, import_logs
 
@@ -71,3 +72,18 @@ def test_the_newest_fixture_is_what_the_code_makes(tmp_path):
         made.executescript(SCHEMAS[-1].read_text())
         schema.migrate(fresh)
         assert dict(made.execute(OURS)) == dict(fresh.execute(OURS))
+
+
+def test_a_new_database_is_what_the_migrations_make_and_they_have_nothing_left_to_do():
+    with (
+        closing(sqlite3.connect(":memory:", isolation_level=None)) as made,
+        closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh,
+    ):
+        schema.migrate(fresh)
+        migrations.apply(made)
+        objects = "SELECT type, name, tbl_name FROM sqlite_master ORDER BY name"
+        assert made.execute(objects).fetchall() == fresh.execute(objects).fetchall()
+        ours = f"{OURS} AND tbl_name <> '_sqlite_migrations'"
+        assert dict(made.execute(ours)) == dict(fresh.execute(ours))
+        assert [step.name for step in migrations.migrations.applied(Database(fresh))] == ["first"]
+        assert migrations.migrations.pending(Database(fresh)) == []

@@ -18,7 +18,6 @@ MEMORY = 200 << 10
 """KB a process may have resident."""
 RUN = """
 import sys
-sys.modules["pandas"] = None  # sqlite-utils imports it where it is installed, 60 MB that a base install has not
 sys.argv = ["clm-sessions", *sys.argv[1:]]
 from clm_sessions.cli import main
 code = 0

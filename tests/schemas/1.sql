@@ -2,12 +2,7 @@ CREATE TABLE _clm_meta (
         key TEXT PRIMARY KEY, value TEXT);
 INSERT INTO _clm_meta (key, value) VALUES ('application', 'clm-sessions');
 INSERT INTO _clm_meta (key, value) VALUES ('schema_version', '1');
-CREATE TABLE "_sqlite_migrations" (
-   "id" INTEGER PRIMARY KEY,
-   "migration_set" TEXT,
-   "name" TEXT,
-   "applied_at" TEXT
-);
+CREATE TABLE _sqlite_migrations (id INTEGER PRIMARY KEY, migration_set TEXT, name TEXT, applied_at TEXT);
 INSERT INTO _sqlite_migrations (id, migration_set, name, applied_at) VALUES (1, 'clm_sessions', 'first', '2026-03-02 09:00:00+00:00');
 CREATE TABLE attachments (
         sha256 TEXT PRIMARY KEY, media_type TEXT, bytes INTEGER, data BLOB);
@@ -73,7 +68,7 @@ INSERT INTO facts (session_id, seq, name, value, line, side) VALUES ('c1', 2, 'c
 CREATE TABLE ingest_issues (
         source_id TEXT REFERENCES sources(id), seq INTEGER, kind TEXT, reason TEXT, line INTEGER, byte_offset INTEGER,
         session_id TEXT REFERENCES sessions(id), PRIMARY KEY (source_id, seq));
-INSERT INTO ingest_issues (source_id, seq, kind, reason, line, byte_offset, session_id) VALUES ('5e550000-0000-4000-8000-000000000002@468303be', 0, 'copy', 'the same log is imported from another place; this file adds nothing to it', NULL, NULL, NULL);
+INSERT INTO ingest_issues (source_id, seq, kind, reason, line, byte_offset, session_id) VALUES ('5e550000-0000-4000-8000-000000000002@edaa4ce4', 0, 'copy', 'the same log is imported from another place; this file adds nothing to it', NULL, NULL, NULL);
 INSERT INTO ingest_issues (source_id, seq, kind, reason, line, byte_offset, session_id) VALUES ('5e550000-0000-4000-8000-000000000001', 0, 'bad_line', 'not JSON: Expecting value (character 1)', 10, 3528, '5e550000-0000-4000-8000-000000000001');
 INSERT INTO ingest_issues (source_id, seq, kind, reason, line, byte_offset, session_id) VALUES ('5e550000-0000-4000-8000-000000000001', 1, 'not_object', 'JSON array, not an object', 11, 3537, '5e550000-0000-4000-8000-000000000001');
 INSERT INTO ingest_issues (source_id, seq, kind, reason, line, byte_offset, session_id) VALUES ('unrecognised/projects/-home-dev-garden/notes.jsonl', 0, 'unrecognised', 'no format recognises this file; name one with --format if you know it', NULL, NULL, NULL);
@@ -116,11 +111,7 @@ INSERT INTO messages (session_id, seq, chunk_seq, kind, origin, role, model, at,
 INSERT INTO messages (session_id, seq, chunk_seq, kind, origin, role, model, at, day, inherited, is_sidechain, is_meta, agent_id, uuid, parent_uuid, reply_id, source_tool_use_id, line, byte_offset, byte_length, part, usage, command, layout, detail, display, text, thinking) VALUES ('5e550000-0000-4000-8000-000000000001', 13, 9, 'ai', 'reply', 'assistant', 'claude-test-1', '2026-03-02T09:00:23.000Z', '2026-03-02', 0, 0, 0, NULL, '0001-23', NULL, 'msg_0001_23', NULL, 21, 6180, 445, 0, '[10,23,null,null,null]', NULL, NULL, NULL, NULL, 'yes', NULL);
 INSERT INTO messages (session_id, seq, chunk_seq, kind, origin, role, model, at, day, inherited, is_sidechain, is_meta, agent_id, uuid, parent_uuid, reply_id, source_tool_use_id, line, byte_offset, byte_length, part, usage, command, layout, detail, display, text, thinking) VALUES ('5e550000-0000-4000-8000-000000000003', 0, 0, 'user', 'prompt', 'user', NULL, '2026-03-02T09:00:02.000Z', '2026-03-02', 0, 0, 0, NULL, '0003-2', NULL, NULL, NULL, 1, 0, 297, 0, NULL, NULL, NULL, NULL, NULL, 'second words', NULL);
 INSERT INTO messages (session_id, seq, chunk_seq, kind, origin, role, model, at, day, inherited, is_sidechain, is_meta, agent_id, uuid, parent_uuid, reply_id, source_tool_use_id, line, byte_offset, byte_length, part, usage, command, layout, detail, display, text, thinking) VALUES ('5e550000-0000-4000-8000-000000000003', 1, 1, 'ai', 'reply', 'assistant', 'claude-test-1', '2026-03-02T09:00:03.000Z', '2026-03-02', 0, 0, 0, NULL, '0003-3', NULL, 'msg_0003_3', NULL, 2, 297, 442, 0, '[10,3,null,null,null]', NULL, NULL, NULL, NULL, 'two', NULL);
-CREATE VIRTUAL TABLE "messages_fts" USING FTS5 (
-    "search_text", "search_thinking",
-    tokenize='unicode61 remove_diacritics 2',
-    content="messages"
-);
+CREATE VIRTUAL TABLE messages_fts USING fts5 (search_text, search_thinking, tokenize='unicode61 remove_diacritics 2', content="messages");
 CREATE TABLE projects (
         id TEXT PRIMARY KEY, name TEXT, path TEXT);
 INSERT INTO projects (id, name, path) VALUES ('garden-7e379503', 'garden', '/home/dev/garden');
@@ -206,11 +197,7 @@ INSERT INTO sessions (id, title, project_id, format, role, status, model, git_br
 INSERT INTO sessions (id, title, project_id, format, role, status, model, git_branch, started_at, ended_at, day, duration_ms, prompts, chunks, messages, tool_calls, tool_errors, unanswered, interruptions, compactions, subagents, images, requests, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, reasoning_tokens, own_input_tokens, own_output_tokens, own_cache_read_tokens, own_cache_creation_tokens, own_chunks, own_tool_calls, inherited_messages, context_tokens, context_phases, parent_id, parent_tool_call_id, parent_agent_id, link, agent_id, agent_type, description, team, member, color, parallel, forked_from, native_id, cwd, project_name, version, provider, agent, models, source_state) VALUES ('c1', 'hi', NULL, 'clm', 'main', 'complete', 'm', NULL, '1970-01-01T00:00:01.000Z', NULL, '1970-01-01', NULL, 1, 2, 2, 0, 0, 0, 0, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 'c1', NULL, NULL, NULL, NULL, NULL, '["m"]', 'present');
 INSERT INTO sessions (id, title, project_id, format, role, status, model, git_branch, started_at, ended_at, day, duration_ms, prompts, chunks, messages, tool_calls, tool_errors, unanswered, interruptions, compactions, subagents, images, requests, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, reasoning_tokens, own_input_tokens, own_output_tokens, own_cache_read_tokens, own_cache_creation_tokens, own_chunks, own_tool_calls, inherited_messages, context_tokens, context_phases, parent_id, parent_tool_call_id, parent_agent_id, link, agent_id, agent_type, description, team, member, color, parallel, forked_from, native_id, cwd, project_name, version, provider, agent, models, source_state) VALUES ('5e550000-0000-4000-8000-000000000001', 'plan the beds', 'garden-7e379503', 'claude-code', 'main', 'complete', 'claude-test-1', 'main', '2026-03-02T09:00:02.000Z', '2026-03-02T09:00:23.000Z', '2026-03-02', 21000, 5, 10, 14, 2, 1, 0, 0, 0, 1, 1, 7, 70, 103, NULL, NULL, NULL, 70, 103, NULL, NULL, 10, 2, 0, 10, '[[1,10,10,null]]', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, '5e550000-0000-4000-8000-000000000001', '/home/dev/garden', 'garden', '2.1.100', NULL, NULL, '["claude-test-1"]', 'present');
 INSERT INTO sessions (id, title, project_id, format, role, status, model, git_branch, started_at, ended_at, day, duration_ms, prompts, chunks, messages, tool_calls, tool_errors, unanswered, interruptions, compactions, subagents, images, requests, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, reasoning_tokens, own_input_tokens, own_output_tokens, own_cache_read_tokens, own_cache_creation_tokens, own_chunks, own_tool_calls, inherited_messages, context_tokens, context_phases, parent_id, parent_tool_call_id, parent_agent_id, link, agent_id, agent_type, description, team, member, color, parallel, forked_from, native_id, cwd, project_name, version, provider, agent, models, source_state) VALUES ('5e550000-0000-4000-8000-000000000003', 'second words', 'garden-7e379503', 'claude-code', 'main', 'complete', 'claude-test-1', 'main', '2026-03-02T09:00:02.000Z', '2026-03-02T09:00:03.000Z', '2026-03-02', 1000, 1, 2, 2, 0, 0, 0, 0, 0, 0, 0, 1, 10, 3, NULL, NULL, NULL, 10, 3, NULL, NULL, 2, 0, 0, 10, '[[1,10,10,null]]', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, '5e550000-0000-4000-8000-000000000003', '/home/dev/garden', 'garden', '2.1.100', NULL, NULL, '["claude-test-1"]', 'present');
-CREATE VIRTUAL TABLE "sessions_fts" USING FTS5 (
-    "title",
-    tokenize='unicode61 remove_diacritics 2',
-    content="sessions"
-);
+CREATE VIRTUAL TABLE sessions_fts USING fts5 (title, tokenize='unicode61 remove_diacritics 2', content="sessions");
 CREATE TABLE source_lines (
         source_id TEXT REFERENCES sources(id), disposition TEXT, lines INTEGER, PRIMARY KEY (source_id, disposition));
 INSERT INTO source_lines (source_id, disposition, lines) VALUES ('5e550000-0000-4000-8000-000000000001:a1', 'message', 2);
@@ -235,7 +222,7 @@ INSERT INTO sources (id, session_id, format, role, state, path, relative_path, f
 INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000001/subagents/agent-a1.meta.json', NULL, 'claude-code', 'side', 'present', '/home/dev/logs/projects/-home-dev-garden/5e550000-0000-4000-8000-000000000001/subagents/agent-a1.meta.json', 'projects/-home-dev-garden/5e550000-0000-4000-8000-000000000001/subagents/agent-a1.meta.json', '-home-dev-garden', '5e550000-0000-4000-8000-000000000001', 'a1', 1, 1, 68, 1, 1, 0, NULL, 68, 'ee30421b1b8565073d857cc470946db6', 'ee30421b1b8565073d857cc470946db6', NULL, NULL, NULL, NULL, '[68]', 'fda494276a3a33227cd401f9d854b1eb');
 INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000001/tool-results/t1.txt', NULL, 'claude-code', 'side', 'present', '/home/dev/logs/projects/-home-dev-garden/5e550000-0000-4000-8000-000000000001/tool-results/t1.txt', 'projects/-home-dev-garden/5e550000-0000-4000-8000-000000000001/tool-results/t1.txt', '-home-dev-garden', '5e550000-0000-4000-8000-000000000001', NULL, 1, 1, 1000, 1, 1, 0, NULL, 1000, '465bf0b66cd8a10112178ab1edb1a127', '465bf0b66cd8a10112178ab1edb1a127', NULL, NULL, NULL, NULL, '[1000]', '0bf81613e13f350f0b4fcb0bea9327ef');
 INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000002', '5e550000-0000-4000-8000-000000000002', 'claude-code', 'main', 'present', '/home/dev/logs/projects/-home-dev-garden/5e550000-0000-4000-8000-000000000002.jsonl', 'projects/-home-dev-garden/5e550000-0000-4000-8000-000000000002.jsonl', '-home-dev-garden', '5e550000-0000-4000-8000-000000000002', NULL, 1, 1, 1478, 1, 1, 0, 4, 1478, 'e4d5de565ee676b3f796384f8a0349c8', 'e4d5de565ee676b3f796384f8a0349c8', '2026-03-02T09:00:02.000Z', '2026-03-02T09:00:41.000Z', NULL, '{"offset":1478,"line":4,"state":{"last":{"cwd":"/home/dev/garden","git_branch":"main","version":"2.1.100"},"sessions":["5e550000-0000-4000-8000-000000000001","5e550000-0000-4000-8000-000000000002"],"hints":[]},"lines":{"message":4},"types":[["assistant","message",2],["user","message",2]],"first_at":1772442002000,"last_at":1772442041000,"refused":null}', '[1478]', '237a24cf5e0418ee980fe23e197f3961');
-INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000002@468303be', NULL, 'claude-code', 'main', 'copy', '/home/dev/logs/projects/backup/5e550000-0000-4000-8000-000000000002.jsonl', 'projects/backup/5e550000-0000-4000-8000-000000000002.jsonl', 'backup', '5e550000-0000-4000-8000-000000000002', NULL, 1, 1, 1478, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '3f4dbeccf8dfbabaf05796c77bef13b1');
+INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000002@edaa4ce4', NULL, 'claude-code', 'main', 'copy', '/home/dev/logs/projects/backup/5e550000-0000-4000-8000-000000000002.jsonl', 'projects/backup/5e550000-0000-4000-8000-000000000002.jsonl', 'backup', '5e550000-0000-4000-8000-000000000002', NULL, 1, 1, 1478, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '02f70f733d1005fd8d69f733f4b12228');
 INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000004', '5e550000-0000-4000-8000-000000000004', 'claude-code', 'main', 'gone', '/home/dev/logs/projects/-home-dev-garden/5e550000-0000-4000-8000-000000000004.jsonl', 'projects/-home-dev-garden/5e550000-0000-4000-8000-000000000004.jsonl', '-home-dev-garden', '5e550000-0000-4000-8000-000000000004', NULL, 1, 1, 733, 1, 1, 0, 2, 733, '2c01939e0226da88b3e78f1da44863fd', '2c01939e0226da88b3e78f1da44863fd', '2026-03-02T09:00:02.000Z', '2026-03-02T09:00:03.000Z', NULL, '{"offset":733,"line":2,"state":{"last":{"cwd":"/home/dev/garden","git_branch":"main","version":"2.1.100"},"sessions":["5e550000-0000-4000-8000-000000000004"],"hints":[]},"lines":{"message":2},"types":[["assistant","message",1],["user","message",1]],"first_at":1772442002000,"last_at":1772442003000,"refused":null}', '[733]', 'b7a65b5a5f3434afdf3e65c5618eacf5');
 INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('c1', 'c1', 'clm', 'main', 'present', '/home/dev/logs/clm/c1.jsonl', 'clm/c1.jsonl', NULL, 'c1', NULL, 1, 1, 171, 1, 1, 0, 3, 171, 'dcd7364fc345c01c5346a237bda070d6', 'dcd7364fc345c01c5346a237bda070d6', NULL, NULL, NULL, '{"offset":171,"line":3,"state":{"meta":true,"jobs":{}},"lines":{"fact":1,"message":2},"types":[["meta","fact",1],["msg","message",2]],"first_at":null,"last_at":null,"refused":null}', '[171]', '2445836b71137cf9eaa2e1ed0b190163');
 INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000001', '5e550000-0000-4000-8000-000000000001', 'claude-code', 'main', 'present', '/home/dev/logs/projects/-home-dev-garden/5e550000-0000-4000-8000-000000000001.jsonl', 'projects/-home-dev-garden/5e550000-0000-4000-8000-000000000001.jsonl', '-home-dev-garden', '5e550000-0000-4000-8000-000000000001', NULL, 1, 1, 6625, 1, 1, 0, 21, 6625, 'bd35fdd38800b8179453b381fc0023e3', '73d78f515cf13d7d41d0a8ff7359ae55', '2026-03-02T09:00:02.000Z', '2026-03-02T09:00:23.000Z', NULL, '{"offset":6625,"line":21,"state":{"last":{"cwd":"/home/dev/garden","git_branch":"main","version":"2.1.100"},"sessions":["5e550000-0000-4000-8000-000000000001"],"hints":[["a1","t2","result"]]},"lines":{"message":14,"blank":1,"issue":2,"raw":1,"fact":1,"duplicate":2},"types":[["?","issue",1],["assistant","duplicate",1],["assistant","message",7],["novelty","raw",1],["summary","fact",1],["user","duplicate",1],["user","message",7]],"first_at":1772442002000,"last_at":1772442023000,"refused":null}', '[6625]', '64423c509bab2c88d92d31c941355d44');
@@ -251,105 +238,54 @@ CREATE TABLE tool_calls (
         PRIMARY KEY (session_id, seq));
 INSERT INTO tool_calls (session_id, seq, chunk_seq, message_seq, name, status, started_at, ended_at, day, duration_ms, is_error, path, inherited, subagent_id, tool_use_id, result_message_seq, input_is_text, result_layout, input, result) VALUES ('5e550000-0000-4000-8000-000000000001', 0, 3, 4, 'Bash', 'error', '2026-03-02T09:00:12.000Z', '2026-03-02T09:00:13.000Z', '2026-03-02', 1000, 1, NULL, 0, NULL, 't1', 5, 0, NULL, '{"command":"ls beds"}', 'kale.csv');
 INSERT INTO tool_calls (session_id, seq, chunk_seq, message_seq, name, status, started_at, ended_at, day, duration_ms, is_error, path, inherited, subagent_id, tool_use_id, result_message_seq, input_is_text, result_layout, input, result) VALUES ('5e550000-0000-4000-8000-000000000001', 1, 3, 6, 'Task', 'ok', '2026-03-02T09:00:14.000Z', '2026-03-02T09:00:15.000Z', '2026-03-02', 1000, 0, NULL, 0, '5e550000-0000-4000-8000-000000000001:a1', 't2', 7, 0, NULL, '{"prompt":"count the beds","description":"Count"}', 'three');
-CREATE VIRTUAL TABLE "tool_calls_fts" USING FTS5 (
-    "search_input", "search_result",
-    tokenize='unicode61 remove_diacritics 2',
-    content="tool_calls"
-);
-CREATE UNIQUE INDEX "idx__sqlite_migrations_migration_set_name"
-    ON "_sqlite_migrations" ("migration_set", "name");
-CREATE INDEX "idx_chunks_day"
-    ON "chunks" ("day");
-CREATE INDEX "idx_chunks_kind"
-    ON "chunks" ("kind");
-CREATE INDEX "idx_chunks_started_at"
-    ON "chunks" ("started_at");
-CREATE INDEX "idx_chunks_status"
-    ON "chunks" ("status");
-CREATE INDEX "idx_facts_name"
-    ON "facts" ("name");
-CREATE INDEX "idx_ingest_issues_kind"
-    ON "ingest_issues" ("kind");
-CREATE INDEX "idx_ingest_issues_session_id"
-    ON "ingest_issues" ("session_id");
-CREATE INDEX "idx_message_attachments_sha256"
-    ON "message_attachments" ("sha256");
-CREATE INDEX "idx_messages_day"
-    ON "messages" ("day");
-CREATE INDEX "idx_messages_kind"
-    ON "messages" ("kind");
-CREATE INDEX "idx_messages_model"
-    ON "messages" ("model");
-CREATE INDEX "idx_messages_origin"
-    ON "messages" ("origin");
-CREATE INDEX "idx_messages_role"
-    ON "messages" ("role");
-CREATE INDEX "idx_messages_session_id_chunk_seq"
-    ON "messages" ("session_id", "chunk_seq");
-CREATE INDEX "idx_messages_uuid"
-    ON "messages" ("uuid");
-CREATE INDEX "idx_record_types_disposition"
-    ON "record_types" ("disposition");
-CREATE INDEX "idx_record_types_type"
-    ON "record_types" ("type");
-CREATE INDEX "idx_requests_day"
-    ON "requests" ("day");
-CREATE INDEX "idx_requests_model"
-    ON "requests" ("model");
-CREATE INDEX "idx_requests_reply_id"
-    ON "requests" ("reply_id");
-CREATE INDEX "idx_session_models_model"
-    ON "session_models" ("model");
-CREATE INDEX "idx_session_tools_tool"
-    ON "session_tools" ("tool");
-CREATE INDEX "idx_sessions_agent_type"
-    ON "sessions" ("agent_type");
-CREATE INDEX "idx_sessions_day"
-    ON "sessions" ("day");
-CREATE INDEX "idx_sessions_forked_from"
-    ON "sessions" ("forked_from");
-CREATE INDEX "idx_sessions_format"
-    ON "sessions" ("format");
-CREATE INDEX "idx_sessions_git_branch"
-    ON "sessions" ("git_branch");
-CREATE INDEX "idx_sessions_model"
-    ON "sessions" ("model");
-CREATE INDEX "idx_sessions_native_id"
-    ON "sessions" ("native_id");
-CREATE INDEX "idx_sessions_parent_id"
-    ON "sessions" ("parent_id");
-CREATE INDEX "idx_sessions_project_id"
-    ON "sessions" ("project_id");
-CREATE INDEX "idx_sessions_role"
-    ON "sessions" ("role");
-CREATE INDEX "idx_sessions_started_at"
-    ON "sessions" ("started_at");
-CREATE INDEX "idx_sessions_status"
-    ON "sessions" ("status");
-CREATE INDEX "idx_source_lines_disposition"
-    ON "source_lines" ("disposition");
-CREATE INDEX "idx_sources_format"
-    ON "sources" ("format");
-CREATE INDEX "idx_sources_path"
-    ON "sources" ("path");
-CREATE INDEX "idx_sources_role"
-    ON "sources" ("role");
-CREATE INDEX "idx_sources_session_id"
-    ON "sources" ("session_id");
-CREATE INDEX "idx_sources_state"
-    ON "sources" ("state");
-CREATE INDEX "idx_tool_calls_day"
-    ON "tool_calls" ("day");
-CREATE INDEX "idx_tool_calls_name"
-    ON "tool_calls" ("name");
-CREATE INDEX "idx_tool_calls_path"
-    ON "tool_calls" ("path");
-CREATE INDEX "idx_tool_calls_session_id_chunk_seq"
-    ON "tool_calls" ("session_id", "chunk_seq");
-CREATE INDEX "idx_tool_calls_status"
-    ON "tool_calls" ("status");
-CREATE INDEX "idx_tool_calls_subagent_id"
-    ON "tool_calls" ("subagent_id");
+CREATE VIRTUAL TABLE tool_calls_fts USING fts5 (search_input, search_result, tokenize='unicode61 remove_diacritics 2', content="tool_calls");
+CREATE UNIQUE INDEX idx__sqlite_migrations_migration_set_name ON _sqlite_migrations (migration_set, name);
+CREATE INDEX idx_chunks_day ON chunks (day);
+CREATE INDEX idx_chunks_kind ON chunks (kind);
+CREATE INDEX idx_chunks_started_at ON chunks (started_at);
+CREATE INDEX idx_chunks_status ON chunks (status);
+CREATE INDEX idx_facts_name ON facts (name);
+CREATE INDEX idx_ingest_issues_kind ON ingest_issues (kind);
+CREATE INDEX idx_ingest_issues_session_id ON ingest_issues (session_id);
+CREATE INDEX idx_message_attachments_sha256 ON message_attachments (sha256);
+CREATE INDEX idx_messages_day ON messages (day);
+CREATE INDEX idx_messages_kind ON messages (kind);
+CREATE INDEX idx_messages_model ON messages (model);
+CREATE INDEX idx_messages_origin ON messages (origin);
+CREATE INDEX idx_messages_role ON messages (role);
+CREATE INDEX idx_messages_session_id_chunk_seq ON messages (session_id, chunk_seq);
+CREATE INDEX idx_messages_uuid ON messages (uuid);
+CREATE INDEX idx_record_types_disposition ON record_types (disposition);
+CREATE INDEX idx_record_types_type ON record_types (type);
+CREATE INDEX idx_requests_day ON requests (day);
+CREATE INDEX idx_requests_model ON requests (model);
+CREATE INDEX idx_requests_reply_id ON requests (reply_id);
+CREATE INDEX idx_session_models_model ON session_models (model);
+CREATE INDEX idx_session_tools_tool ON session_tools (tool);
+CREATE INDEX idx_sessions_agent_type ON sessions (agent_type);
+CREATE INDEX idx_sessions_day ON sessions (day);
+CREATE INDEX idx_sessions_forked_from ON sessions (forked_from);
+CREATE INDEX idx_sessions_format ON sessions (format);
+CREATE INDEX idx_sessions_git_branch ON sessions (git_branch);
+CREATE INDEX idx_sessions_model ON sessions (model);
+CREATE INDEX idx_sessions_native_id ON sessions (native_id);
+CREATE INDEX idx_sessions_parent_id ON sessions (parent_id);
+CREATE INDEX idx_sessions_project_id ON sessions (project_id);
+CREATE INDEX idx_sessions_role ON sessions (role);
+CREATE INDEX idx_sessions_started_at ON sessions (started_at);
+CREATE INDEX idx_sessions_status ON sessions (status);
+CREATE INDEX idx_source_lines_disposition ON source_lines (disposition);
+CREATE INDEX idx_sources_format ON sources (format);
+CREATE INDEX idx_sources_path ON sources (path);
+CREATE INDEX idx_sources_role ON sources (role);
+CREATE INDEX idx_sources_session_id ON sources (session_id);
+CREATE INDEX idx_sources_state ON sources (state);
+CREATE INDEX idx_tool_calls_day ON tool_calls (day);
+CREATE INDEX idx_tool_calls_name ON tool_calls (name);
+CREATE INDEX idx_tool_calls_path ON tool_calls (path);
+CREATE INDEX idx_tool_calls_session_id_chunk_seq ON tool_calls (session_id, chunk_seq);
+CREATE INDEX idx_tool_calls_status ON tool_calls (status);
+CREATE INDEX idx_tool_calls_subagent_id ON tool_calls (subagent_id);
 INSERT INTO messages_fts(messages_fts) VALUES ('rebuild');
 INSERT INTO messages_fts(messages_fts, rank) VALUES ('hashsize', 16777216);
 INSERT INTO sessions_fts(sessions_fts) VALUES ('rebuild');

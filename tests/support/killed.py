@@ -63,8 +63,6 @@ def _import(order: dict[str, Any], database: str, stop: int, record: str) -> Non
 
 def main() -> None:
     """Answer one order."""
-    import clm_sessions.store.migrations  # noqa: F401 - imported once, before the children are made
-
     order = json.load(sys.stdin)
     status: dict[str, int] = {}
     record = f"{next(iter(order['points'].values()))}.statements"
