@@ -56,10 +56,11 @@ def figures(db):
     ],
     ids=["small", "seed 3", "seed 7, 40 MB"],
 )
-def test_every_figure_equals_the_truth(arguments, tmp_path):
+def test_every_figure_equals_the_truth(arguments, tmp_path, proved):
     logs, truth = generate(tmp_path, *arguments)
     import_logs(tmp_path / "a.db", logs)
     assert figures(tmp_path / "a.db") == {name: sum(session[name] for session in truth) for name in FIGURES}
+    proved("figures of generated projects, equal to the truth", len(FIGURES))
     check_search_index(tmp_path / "a.db")
 
 

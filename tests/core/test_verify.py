@@ -96,7 +96,7 @@ def test_nothing_is_wrong_with_what_was_imported(kept):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table", [*TABLES, *SHADOWS])
-def test_each_of_the_seeded_damages_is_found(kept, tmp_path, table):
+def test_each_of_the_seeded_damages_is_found(kept, tmp_path, table, proved):
     assert EACH * len([*TABLES, *SHADOWS]) >= 200
     missed = []
     for seed in range(EACH * (10 if NIGHTLY else 1)):
@@ -106,11 +106,12 @@ def test_each_of_the_seeded_damages_is_found(kept, tmp_path, table):
         if not noticed(copy):
             missed.append(done)
     assert not missed
+    proved("seeded damages, each found by verify", EACH * (10 if NIGHTLY else 1))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table", [*TABLES, *SHADOWS])
-def test_what_can_be_made_again_is_made_again(kept, tmp_path, table):
+def test_what_can_be_made_again_is_made_again(kept, tmp_path, table, proved):
     """Where a finding says so, an import with ``again`` leaves nothing to find, and the rows there were."""
     want = dump(kept)
     repaired = 0
@@ -128,6 +129,7 @@ def test_what_can_be_made_again_is_made_again(kept, tmp_path, table):
             assert dump(copy) == want, done
             repaired += 1
     assert repaired or table in ("_clm_meta", "raw_blocks")
+    proved("damages made good by import --again", repaired)
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def comparable(database):
 )
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_any_steps_of_growth_end_as_one_import(name, folders, tmp_path_factory, data):
+def test_any_steps_of_growth_end_as_one_import(name, folders, tmp_path_factory, proved, data):
     whole = folders[name]
     files = {path.relative_to(whole): path.read_bytes() for path in sorted(whole.rglob("*")) if path.is_file()}
     work = tmp_path_factory.mktemp("cut", numbered=True)
@@ -77,6 +77,7 @@ def test_any_steps_of_growth_end_as_one_import(name, folders, tmp_path_factory, 
         for sid, place in db.execute("SELECT id, path FROM sources WHERE generation IS NOT NULL"):
             assert b"".join(raw.read(db, sid)) == Path(place).read_bytes()
     shutil.rmtree(work)
+    proved("ways to cut and grow logs, all rows equal to one import")
 
 
 def _write(path, content):

@@ -45,7 +45,7 @@ def kill_points(statements):
 
 
 @pytest.mark.slow
-def test_an_import_killed_anywhere_and_run_again_equals_one_that_was_left_alone(scene, tmp_path):
+def test_an_import_killed_anywhere_and_run_again_equals_one_that_was_left_alone(scene, tmp_path, proved):
     logs, template, want, statements = scene
     commits, points = kill_points(statements)
     assert len(commits) >= (3 if template else 6)
@@ -60,10 +60,12 @@ def test_an_import_killed_anywhere_and_run_again_equals_one_that_was_left_alone(
         check_search_index(database)
         if point % 10 == 0:
             assert verify(database, plugins.build(entry_points=False)).findings == []
+    proved("kill points of an import, all rows equal after the next one", len(points))
+    proved("kill points around a COMMIT", 3 * len(commits))
 
 
 @pytest.mark.slow
-def test_a_journal_torn_at_any_byte_loses_at_most_the_last_transactions(scene, tmp_path):
+def test_a_journal_torn_at_any_byte_loses_at_most_the_last_transactions(scene, tmp_path, proved):
     """As after a power cut: of what was written last, only a part reached the disk."""
     logs, template, want, statements = scene
     last = max(n for n, kind in enumerate(statements, 1) if kind == "COMMIT")
@@ -81,3 +83,4 @@ def test_a_journal_torn_at_any_byte_loses_at_most_the_last_transactions(scene, t
         import_logs(copy, logs)
         assert dump(copy) == want
         check_search_index(copy)
+        proved("torn journals, all rows equal after the next import")
