@@ -72,7 +72,8 @@ KEYS: dict[str, int] = {
 }  # fmt: skip
 """How many leading columns make the key of each table."""
 
-_HEAVY = frozenset(("messages", "tool_calls"))
+HEAVY = frozenset(("messages", "tool_calls"))
+"""The tables that hold the long texts."""
 _SQLITE_INTEGER = 1 << 63
 _PATH_KEYS = ("file_path", "notebook_path", "path")
 
@@ -96,7 +97,7 @@ def bundle_rows(
     rows: Rows = {}
     for table in COLUMNS:
         joined = chain.from_iterable([part[table] for part in parts])
-        rows[table] = joined if lazily and table in _HEAVY else list(joined)
+        rows[table] = joined if lazily and table in HEAVY else list(joined)
     return rows
 
 

@@ -7,12 +7,14 @@ between other writes makes it flush its pending terms each time.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from clm_sessions.model import Image
 from clm_sessions.store import lineage
-from clm_sessions.store.rows import COLUMNS, KEYS, Row, Rows
+from clm_sessions.store.rows import COLUMNS, HEAVY, KEYS, Row, Rows
 from clm_sessions.store.schema import FTS
 
 OF_SESSION = tuple(t for t in COLUMNS if t not in ("projects", "sessions"))
@@ -83,6 +85,9 @@ class Writer:
         self._add_images(images)
         lost: set[str] = set()
         for table in OF_SESSION:
+            if table in HEAVY:
+                changed |= self._merge(table, old, rows[table])
+                continue
             stored = self._stored(table, "session_id", old)
             if table == "message_attachments":
                 lost = {row[3] for row in stored.values()} - {row[3] for row in rows[table]}
@@ -111,8 +116,7 @@ class Writer:
         width = KEYS[table]
         if not stored:
             return self._insert(table, rows) > 0
-        foreign = FROM_LINEAGE.get(table, set())
-        compared = [i for i, name in enumerate(COLUMNS[table]) if name not in foreign]
+        compared = _compared(table)
         fresh, gone = [], set(stored)
         for row in rows:
             key = row[:width]
@@ -124,6 +128,38 @@ class Writer:
         self._delete(table, doomed)
         self._insert(table, fresh)
         return bool(doomed or fresh)
+
+    def _merge(self, table: str, old: set[str], rows: Iterable[Row]) -> bool:
+        """``_sync_table`` for rows in the order of their keys: stored ones are read beside them, not into memory."""
+        if not old:
+            return self._insert(table, rows) > 0
+        compared = _compared(table)
+        fresh: list[Row] = []
+        doomed: list[Row] = []
+        gone = set(old)
+        for sid, mine in groupby(rows, key=itemgetter(0)):
+            gone.discard(sid)
+            for before, row in _side_by_side(self._ordered(table, sid) if sid in old else iter(()), mine):
+                if before is None or row is None or any(before[i] != row[i] for i in compared):
+                    fresh += [] if row is None else [row]
+                    doomed += [] if before is None else [before[: KEYS[table]]]
+            doomed += self._odd(table, sid) if self._again else []
+        doomed += [row[: KEYS[table]] for sid in sorted(gone) for row in self._ordered(table, sid)]
+        self._delete(table, doomed)
+        self._insert(table, fresh)
+        return bool(doomed or fresh)
+
+    def _ordered(self, table: str, sid: str) -> Iterator[Row]:
+        names = ", ".join(COLUMNS[table])
+        return self._db.execute(
+            f"SELECT {names} FROM {table} WHERE session_id = ? AND typeof(seq) = 'integer' ORDER BY seq", (sid,)
+        )
+
+    def _odd(self, table: str, sid: str) -> list[Row]:
+        """Keys of rows that no program of ours wrote."""
+        return self._db.execute(
+            f"SELECT session_id, seq FROM {table} WHERE session_id = ? AND typeof(seq) <> 'integer'", (sid,)
+        ).fetchall()
 
     def _insert(self, table: str, rows: Iterable[Row]) -> int:
         """Insert the rows; returns how many there were."""
@@ -165,6 +201,22 @@ class Writer:
             "AND NOT EXISTS (SELECT 1 FROM message_attachments m WHERE m.sha256 = attachments.sha256)",
             ((h,) for h in sorted(hashes)),
         )
+
+
+def _compared(table: str) -> list[int]:
+    """The places of the columns that a bundle by itself decides."""
+    foreign = FROM_LINEAGE.get(table, set())
+    return [i for i, name in enumerate(COLUMNS[table]) if name not in foreign]
+
+
+def _side_by_side(stored: Iterator[Row], rows: Iterator[Row]) -> Iterator[tuple[Row | None, Row | None]]:
+    """The rows of one session that have the same seq, or one without the other. Both come ordered by seq."""
+    before, row = next(stored, None), next(rows, None)
+    while before is not None or row is not None:
+        step = -1 if row is None else 1 if before is None else (before[1] > row[1]) - (before[1] < row[1])
+        yield (before if step <= 0 else None), (row if step >= 0 else None)
+        before = next(stored, None) if step <= 0 else before
+        row = next(rows, None) if step >= 0 else row
 
 
 def replace_rows(db: sqlite3.Connection, table: str, key: str, value: str, rows: Sequence[tuple[Any, ...]]) -> None:
