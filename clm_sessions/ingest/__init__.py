@@ -15,7 +15,8 @@ from clm_sessions.ingest import again as again_
 from clm_sessions.ingest import ledger, report
 from clm_sessions.ingest.bundle import BundleImport, Outcome
 from clm_sessions.ingest.discover import Discovery, Files, Known, discover
-from clm_sessions.ingest.keys import Verdict, session_key, sort_copies
+from clm_sessions.ingest.keys import Verdict, behind, session_key, sort_copies
+from clm_sessions.ingest.rename import rename
 from clm_sessions.ingest.report import Report
 from clm_sessions.model import Issue
 from clm_sessions.plugins import Registry
@@ -119,6 +120,8 @@ def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | N
         key, verdict = _key(work, bundle)
         if verdict == "copy":
             _leave_copies(work, bundle, key)
+        elif verdict == "other" and key in work.taken:
+            _make_room(work, bundle, key)
         _note_copies(work, bundle, key)
         if bundle.main is not None:
             work.taken[key] = (bundle.main.found.path, None)
@@ -156,6 +159,20 @@ def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
     ):
         return str(known["id"]), "same"
     return session_key(bundle, work.taken)
+
+
+def _make_room(work: _Import, bundle: Files, key: str) -> None:
+    """Number anew the sessions of the same id that come after this one."""
+    for old, new in behind(key, bundle.session, work.taken):
+        rename(work.db, old, new)
+        rows = work.db.execute(
+            "SELECT id FROM sessions WHERE id = ? OR (id > ? AND id < ?)", (new, f"{new}:", f"{new};")
+        )
+        work.writer.touch([old, *(sid for (sid,) in rows)])
+        work.done |= {new} if old in work.done else set()
+        work.taken[new] = work.taken.pop(old)
+    work.seen = None
+    _look(work)
 
 
 def _leave_copies(work: _Import, bundle: Files, key: str) -> None:
