@@ -8,8 +8,8 @@ from typing import Any
 from clm_sessions.derive.tools import is_rejected
 from clm_sessions.derive.words import headline
 from clm_sessions.formats.base import Dialect
-from clm_sessions.formats.text import trim, visible
 from clm_sessions.model import Chunk, Fact, Image, Message, Text, Thinking, ToolResult, ToolUse, Unknown
+from clm_sessions.text import trim, visible
 
 TITLE = 200
 
