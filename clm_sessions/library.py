@@ -7,14 +7,16 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import TracebackType
 
 from clm_sessions import plugins
 from clm_sessions.derive import Bundle, derive, nest
 from clm_sessions.errors import NoSessionError, NotALogError, PluginError, UsageError
 from clm_sessions.ingest.discover import Discovery, Files, LogFile, discover
+from clm_sessions.ingest.earlier import marked, rejoins
 from clm_sessions.ingest.keys import plain_key, sort_copies
+from clm_sessions.ingest.pictures import in_files, with_images
 from clm_sessions.ingest.streams import border, open_log, read_log, read_side
 from clm_sessions.model import (
     Chunk,
@@ -95,12 +97,19 @@ def _load_bundle(files: Files) -> tuple[list[Session], list[str]]:
     for log in files.logs():
         streams[log.agent if log.role == "agent" else None] = _stream(log)
     side: list[Fact] = []
+    earlier: list[Stream] = []
     for log in sorted(files.side, key=lambda s: s.found.path):
+        if log.role == "earlier":
+            earlier.append(marked(_stream(log), f"/{PurePath(log.found.path).name}", 0))
+            continue
         with suppress(OSError, PluginError), closing(open_log(log)[0]) as file:
             side += read_side(log, file)
     logs = files.logs()
     refusals = [stream.refused for stream in streams.values() if stream.refused is not None]
-    streams = {name: stream for name, stream in streams.items() if stream.refused is None}
+    beside = in_files(files.side)
+    streams = {name: with_images(stream, beside) for name, stream in streams.items() if stream.refused is None}
+    if None in streams and earlier and rejoins(files.format):
+        streams[None] = files.format.rejoin(earlier, streams[None])
     bundle = Bundle(
         format=files.format.name,
         key=plain_key(files.session),

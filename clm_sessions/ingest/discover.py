@@ -30,7 +30,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFile:
-    """A file that takes part in a session: a log, or a file beside the logs (role ``side``)."""
+    """A file that takes part in a session: a log, or a file beside the logs (roles ``side`` and ``earlier``)."""
 
     found: Found
     format: LogFormat
@@ -105,8 +105,7 @@ def discover(
 def _walk(root: Path, out: Discovery) -> Iterable[Found]:
     tops = [root]
     if not os.path.isdir(root):
-        beside = Path(os.path.abspath(root)).with_suffix("")
-        tops = [root, *(p for p in (beside,) if p.is_dir()), *_siblings(Path(os.path.abspath(root)))]
+        tops = [root, *_siblings(Path(os.path.abspath(root)))]
     for top in tops:
         for item in walk(top):
             if isinstance(item, Found):
@@ -116,10 +115,13 @@ def _walk(root: Path, out: Discovery) -> Iterable[Found]:
 
 
 def _siblings(path: Path) -> list[Path]:
+    """What may belong to the session of a file: the files of its folder, and the folders named as it is, or ``NAME.…``."""
+    name = path.with_suffix("").name
     try:
-        return sorted(p for p in path.parent.iterdir() if p != path and p.is_file())
+        beside = sorted(p for p in path.parent.iterdir() if p != path)
     except OSError:
         return []
+    return [p for p in beside if p.is_file() or (p.is_dir() and (p.name == name or p.name.startswith(f"{name}.")))]
 
 
 def _of_session(logs: list[LogFile], wanted: str) -> list[LogFile]:
@@ -172,7 +174,8 @@ def _claimed(
             return _log(found, registry.formats[name], place, place.session) if place.session is not None else None
     if not located:
         return None
-    out.paths.add(found.path)
+    if any(place.role != "earlier" for place in located.values()):  # nobody misses a backup that is not a log's
+        out.paths.add(found.path)
     won = registry.recognise(located, _heads(found.path, located, registry, problems), only=only, problems=problems)
     if won is None or won.session is None:
         return None
@@ -255,7 +258,7 @@ def _nearness(bundle: Files, log: LogFile) -> int:
 
 
 def _place(bundle: Files, log: LogFile) -> None:
-    if log.role == "side":
+    if log.role in ("side", "earlier"):
         bundle.side.append(log)
     elif log.agent is None or log.agent in bundle.agents:
         bundle.copies.append(log)
