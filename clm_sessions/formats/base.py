@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol
 from clm_sessions.model import Disposition, Fact, Message, Place, Spawn, Status, Stream, ToolUse
 
 API_VERSION = 1
-SourceRole = Literal["main", "agent", "side", "earlier"]
+SourceRole = Literal["main", "agent", "side", "earlier", "known"]
 
 
 class Confidence(IntEnum):
@@ -33,7 +33,8 @@ class Located:
     """What a file could be, by its path: ``session`` and ``agent`` are the agent program's own ids.
 
     ``session`` None: only the head can tell. ``folder``: name of the project folder, for display only. ``role``
-    ``side``: a file beside the logs; ``earlier``: the log as it was before the program wrote it anew.
+    ``side``: a file beside the logs; ``earlier``: the log as it was before the program wrote it anew; ``known``: a file
+    of the program that is no log, and that nobody needs to be told of.
     """
 
     role: SourceRole

@@ -172,9 +172,12 @@ def _claimed(
     for name, place in sorted(located.items()):
         if place.role == "side":
             return _log(found, registry.formats[name], place, place.session) if place.session is not None else None
+    quiet = all(place.role == "earlier" for place in located.values())  # nobody misses a backup of something else
+    quiet |= any(place.role == "known" for place in located.values())
+    located = {name: place for name, place in located.items() if place.role != "known"}
     if not located:
         return None
-    if any(place.role != "earlier" for place in located.values()):  # nobody misses a backup that is not a log's
+    if not quiet:
         out.paths.add(found.path)
     won = registry.recognise(located, _heads(found.path, located, registry, problems), only=only, problems=problems)
     if won is None or won.session is None:
