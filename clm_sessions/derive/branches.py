@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clm_sessions.model import Message
+from clm_sessions.model import Fact, Message
 
 
 def abandoned(messages: Sequence[Message]) -> set[int]:
@@ -25,6 +25,23 @@ def abandoned(messages: Sequence[Message]) -> set[int]:
     for seqs in forks:
         kept = [seq for seq in seqs if seq in alive] or seqs[-1:]
         dead.update(set(seqs).difference(kept))
+    return dead
+
+
+def rolled_back(messages: Sequence[Message], facts: Sequence[Fact]) -> set[int]:
+    """The seqs of the prompts that a person took back by number: a fact ``rolled_back`` counts those before its line."""
+    taken = [(fact.line, fact.value) for fact in facts if fact.name == "rolled_back" and fact.line is not None]
+    dead: set[int] = set()
+    alive: list[int] = []
+    at = 0
+    for line, number in taken:
+        while at < len(messages) and messages[at].place.line < line:
+            if messages[at].kind == "user":
+                alive.append(at)
+            at += 1
+        if isinstance(number, int) and number > 0:
+            dead.update(alive[-number:])
+            del alive[-number:]
     return dead
 
 
