@@ -15,6 +15,7 @@ from clm_sessions.derive import Bundle, derive, nest
 from clm_sessions.errors import NoSessionError, NotALogError, PluginError, UsageError
 from clm_sessions.ingest.discover import Discovery, Files, LogFile, discover
 from clm_sessions.ingest.earlier import marked, rejoins
+from clm_sessions.ingest.indexes import told_by
 from clm_sessions.ingest.keys import plain_key, sort_copies
 from clm_sessions.ingest.pictures import in_files, with_images
 from clm_sessions.ingest.streams import border, open_log, read_log, read_side
@@ -75,8 +76,10 @@ def _load(
     known = discover([root], registry or plugins.from_environment(), only=only)
     refusals = [issue.reason for issue in known.problems.values()]
     refusals += _unreadable(root, known)
+    told = told_by(known.indexes)
     for files in known.bundles:
-        found, refused = _load_bundle(files)
+        named = told.get((files.format.name, files.session), ())
+        found, refused = _load_bundle(files, [fact for _source, fact in named])
         sessions += [s for s in found if s.info.role in ("main", "orphan")]
         refusals += refused
     return sorted(sessions, key=lambda s: (-(s.info.started_at or 0), s.info.id)), refusals
@@ -90,8 +93,11 @@ def _unreadable(root: Path, known: Discovery) -> list[str]:
     return [reason for path, reason in found if os.path.realpath(path) == os.path.realpath(root)]
 
 
-def _load_bundle(files: Files) -> tuple[list[Session], list[str]]:
-    """The sessions of one bundle as values (the main one with its subagents, then orphans), and refusals."""
+def _load_bundle(files: Files, told: Sequence[Fact] = ()) -> tuple[list[Session], list[str]]:
+    """The sessions of one bundle as values (the main one with its subagents, then orphans), and refusals.
+
+    ``told``: what indexes say of the session.
+    """
     sort_copies(files)
     streams: dict[str | None, Stream] = {}
     for log in files.logs():
@@ -117,7 +123,7 @@ def _load_bundle(files: Files) -> tuple[list[Session], list[str]]:
         folder=logs[0].folder if logs else None,
         main=streams.get(None),
         agents={agent: stream for agent, stream in streams.items() if agent is not None},
-        side=side,
+        side=[*side, *told],
     )
     try:
         with border(files.format, "what its messages say"):

@@ -280,7 +280,7 @@ TABLES: Mapping[str, Table] = {
         columns={
             "id": "Key of the file",
             "session_id": "The session it became",
-            "role": "main, agent, side (a file beside the log) or earlier (the log before it was compacted)",
+            "role": "main, agent, side (a file beside the log), earlier (the log before it was compacted) or index (of many sessions)",
             "state": "present, gone, copy, unreadable or unrecognised",
             "path": "Where it is on this machine",
             "relative_path": "Path below the folder that was imported",

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol
 from clm_sessions.model import Disposition, Fact, Message, Place, Spawn, Status, Stream, ToolUse
 
 API_VERSION = 1
-SourceRole = Literal["main", "agent", "side", "earlier", "known"]
+SourceRole = Literal["main", "agent", "side", "earlier", "known", "index"]
 
 
 class Confidence(IntEnum):
@@ -34,7 +34,8 @@ class Located:
 
     ``session`` None: only the head can tell. ``folder``: name of the project folder, for display only. ``role``
     ``side``: a file beside the logs; ``earlier``: the log as it was before the program wrote it anew; ``known``: a file
-    of the program that is no log, and that nobody needs to be told of.
+    of the program that is no log, and that nobody needs to be told of; ``index``: a file that says something of many
+    sessions.
     """
 
     role: SourceRole
@@ -233,6 +234,11 @@ class LogFormat:
         """
         del earlier
         return now
+
+    def index(self, data: bytes) -> Mapping[str, Sequence[Fact]]:
+        """Facts in a file of role ``index``, by the agent's own session id, e.g. the names of all sessions."""
+        del data
+        return {}
 
     def side(self, located: Located, name: str, data: bytes) -> Sequence[Fact]:
         """Facts in a file beside the logs (role ``side``), e.g. a subagent's meta.json."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
@@ -80,9 +80,13 @@ class BundleImport:
         keep_raw: bool,
         advance: Advance,
         again: bool = False,
+        told: Sequence[tuple[str, Fact]] = (),
+        stale: bool = False,
     ) -> None:
+        """``told``: what indexes say of the session; ``stale``: its rows say something else."""
         self._db, self._writer, self._files, self._key = db, writer, files, key
         self._keep_raw, self._advance, self._again = keep_raw, advance, again
+        self._told, self._stale = told, stale
         self._stored = ledger.stored(db, key)
         self._side_rows: list[tuple[Source, Stream | None]] = []
         self._earlier: dict[str, Stream] = {}
@@ -92,7 +96,7 @@ class BundleImport:
     def run(self) -> Outcome:
         """Do it. An untouched bundle costs one look at its rows, unless all is to be read again."""
         here = [*self._files.logs(), *self._files.side]
-        if not self._again and all(
+        if not (self._again or self._stale) and all(
             ledger.untouched(self._stored.get(ledger.source_id(self._key, log)), log) for log in here
         ):
             self.outcome.sources = {ledger.source_id(self._key, log): "unchanged" for log in here}
@@ -115,6 +119,8 @@ class BundleImport:
         try:
             side = self._side()
             self._rejoin(logs.get(None))
+            if None in logs:
+                side = sorted([*side, *self._told], key=lambda one: one[0])
             self._write(logs, side)
         except PluginError as error:
             for log in self._files.logs():
@@ -310,7 +316,8 @@ class BundleImport:
         """Facts of side files by source, as their rows have them or (again) as the archive has them."""
         found: dict[str, list[Fact]] = {}
         for name, fact in reader.side_facts(self._db, self._key):
-            found.setdefault(name, []).append(fact)
+            if not name.startswith("@"):  # indexes are asked anew
+                found.setdefault(name, []).append(fact)
         if not self._again:
             return found
         for known in self._stored.values():

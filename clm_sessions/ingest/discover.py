@@ -68,6 +68,7 @@ class Discovery:
     """
 
     bundles: list[Files] = field(default_factory=list)
+    indexes: list[LogFile] = field(default_factory=list)
     issues: list[tuple[str, Issue]] = field(default_factory=list)
     unrecognised: list[Found] = field(default_factory=list)
     problems: dict[str, Issue] = field(default_factory=dict)
@@ -91,14 +92,18 @@ def discover(
     for root in roots:
         wanted = os.path.realpath(root) if not os.path.isdir(root) else None
         below: list[LogFile] = []
+        before = len(out.unrecognised)
         for found in _walk(root, out):
             log = _recognise(found, registry, known or {}, only, out)
             if log is not None:
                 below.append(log)
         logs += below if wanted is None else _of_session(below, wanted)
+        if wanted is not None:  # its neighbours were only looked at for what belongs to it
+            out.unrecognised[before:] = [f for f in out.unrecognised[before:] if os.path.realpath(f.path) == wanted]
     unique = {log.found.path: log for log in logs}
     out.paths |= set(unique)
-    out.bundles = _bundles(list(unique.values()))
+    out.indexes = [log for path, log in sorted(unique.items()) if log.role == "index"]
+    out.bundles = _bundles([log for log in unique.values() if log.role != "index"])
     return out
 
 
@@ -170,6 +175,8 @@ def _claimed(
     if is_packed(found.path):
         located = {name: place for name, place in located.items() if registry.formats[name].framer != "sqlite"}
     for name, place in sorted(located.items()):
+        if place.role == "index":
+            return _log(found, registry.formats[name], place, "")
         if place.role == "side":
             return _log(found, registry.formats[name], place, place.session) if place.session is not None else None
     quiet = all(place.role == "earlier" for place in located.values())  # nobody misses a backup of something else

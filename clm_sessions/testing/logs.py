@@ -41,7 +41,7 @@ def find(fmt: LogFormat, folder: Path) -> list[Log]:
     found = []
     for item in walk(folder):
         located = fmt.locate(PurePath(item.path)) if isinstance(item, Found) else None
-        if isinstance(item, Found) and located is not None and located.role != "known":
+        if isinstance(item, Found) and located is not None and located.role not in ("known", "index"):
             log = _log(fmt, item, located)
             if log is not None:
                 found.append(log)

@@ -10,7 +10,7 @@ from typing import Any
 from clm_sessions.derive import Bundle, derive
 from clm_sessions.errors import ClmError
 from clm_sessions.formats.base import LogFormat
-from clm_sessions.ingest import ledger
+from clm_sessions.ingest import indexes, ledger
 from clm_sessions.ingest.archived import extent, prints_of_archive, reread, reread_side
 from clm_sessions.ingest.earlier import archived_states, rejoins
 from clm_sessions.ingest.ledger import Source
@@ -33,6 +33,7 @@ class Checker:
 
     def __init__(self, db: sqlite3.Connection, registry: Registry, result: Result) -> None:
         self._db, self._registry, self._result = db, registry, result
+        self._told = indexes.told(db, registry)
         self._sessions: set[str] = set()
         self._projects: dict[str, Row] = {}
         self._images: dict[str, set[str]] = {}
@@ -86,6 +87,8 @@ class Checker:
             stream, point = read[None]
             read[None] = (fmt.rejoin(states, stream) if states else stream, point)
         beside = in_archive(self._db, sources)
+        if None in logs:
+            side = sorted([*side, *self._told.get((fmt.name, logs[None]["native_id"]), ())], key=lambda one: one[0])
         streams = {a: with_images(stream, beside) for a, (stream, _point) in read.items() if stream.refused is None}
         if not logs:  # nothing was ever read of it, or its logs are missing
             self._compare(before, {})

@@ -1,14 +1,17 @@
 """Files beside the logs of Claude Code and Codex are used for what they are; what logs name elsewhere is never opened."""
 
+import itertools
 import json
 import sys
 
 import pytest
 
+import clm_sessions
 from clm_sessions import plugins
+from clm_sessions.ingest import default_roots
 from clm_sessions.verify import verify
 from support import rollouts as r
-from support.logs import entry, import_logs, query, session_id, text, turn, write_log
+from support.logs import dump, entry, import_logs, query, session_id, text, turn, write_log
 
 A = session_id(1)
 OPENED: list[str] = []
@@ -66,6 +69,57 @@ def test_an_agent_log_that_names_no_session_is_a_run_of_its_own(tmp_path):
     db = tmp_path / "x.db"
     assert not import_logs(db, tmp_path).issues
     assert query(db, "SELECT role, native_id, agent_id, messages FROM sessions") == [("orphan", "agent-zz", "zz", 2)]
+
+
+def index_line(number, name, **more):
+    return {"id": r.thread_id(number), "thread_name": name, "updated_at": "2026-03-02T10:00:00Z", **more}
+
+
+def names(db):
+    return query(db, "SELECT title FROM sessions ORDER BY id")
+
+
+def test_threads_of_codex_have_the_names_of_their_index_whatever_is_imported_first(tmp_path):
+    home = tmp_path / ".codex"
+    logs = [
+        r.write(home, n, [r.meta(n), *r.turn(n, f"ask {n}", "ok", r.usage(1, 0, 1)), *more])
+        for n, more in ((1, []), (2, []), (3, [r.event("thread_name_updated", 9, thread_name="From its log")]))
+    ]
+    index = write_log(
+        home / "session_index.jsonl",
+        [index_line(1, "Old"), index_line(3, "x"), index_line(1, "Beds"), b"[1]", {"id": 7}, index_line(2, " "), b"no"],
+    )
+    (home / "history.jsonl").write_text('{"session_id": "x", "ts": 1, "text": "ask"}\n')
+    (home / "other.jsonl").write_text('{"ours": false}\n')
+    registry = plugins.build(entry_points=False)
+    found = default_roots(registry, tmp_path, {})
+    assert found == [home / "sessions", index]
+    want = [("Beds",), ("ask 2",), ("From its log",)]
+    import_logs(tmp_path / "once.db", *found, keep_raw=False)
+    assert names(tmp_path / "once.db") == want
+    assert query(tmp_path / "once.db", "SELECT count(*) FROM ingest_issues") == [(0,)]
+    for number, order in enumerate(itertools.permutations([index, *logs[:2]])):
+        db = tmp_path / f"{number}.db"
+        for path in (*order, logs[2]):
+            import_logs(db, path)
+        assert dump(db, sources=False) == dump(tmp_path / "once.db", sources=False)
+    with clm_sessions.open_db(db) as stored:
+        loaded = {s.id: s for s in clm_sessions.load_all(home)}
+        assert [s.info.title for s in stored] == [loaded[s.id].info.title for s in stored]
+    with index.open("ab") as file:
+        file.write(json.dumps(index_line(2, "Leeks")).encode() + b"\n")
+    import_logs(db, index)
+    assert names(db) == [("Beds",), ("Leeks",), ("From its log",)]
+    before = dump(db)
+    import_logs(db, home / "sessions")
+    assert dump(db) == before
+    assert verify(db, registry, full=True).findings == []
+    index.unlink()
+    logs[0].unlink()
+    import_logs(db, home)
+    import_logs(db, home, again=True)
+    assert names(db) == [("Beds",), ("Leeks",), ("From its log",)]
+    assert verify(db, registry, full=True).findings == []
 
 
 def test_paths_that_logs_name_are_never_opened(tmp_path):
