@@ -7,14 +7,17 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import TracebackType
 
 from clm_sessions import plugins
 from clm_sessions.derive import Bundle, derive, nest
 from clm_sessions.errors import NoSessionError, NotALogError, PluginError, UsageError
 from clm_sessions.ingest.discover import Discovery, Files, LogFile, discover
+from clm_sessions.ingest.earlier import marked, rejoins
+from clm_sessions.ingest.indexes import told_by
 from clm_sessions.ingest.keys import plain_key, sort_copies
+from clm_sessions.ingest.pictures import in_files, with_images
 from clm_sessions.ingest.streams import border, open_log, read_log, read_side
 from clm_sessions.model import (
     Chunk,
@@ -73,8 +76,10 @@ def _load(
     known = discover([root], registry or plugins.from_environment(), only=only)
     refusals = [issue.reason for issue in known.problems.values()]
     refusals += _unreadable(root, known)
+    told = told_by(known.indexes)
     for files in known.bundles:
-        found, refused = _load_bundle(files)
+        named = told.get((files.format.name, files.session), ())
+        found, refused = _load_bundle(files, [fact for _source, fact in named])
         sessions += [s for s in found if s.info.role in ("main", "orphan")]
         refusals += refused
     return sorted(sessions, key=lambda s: (-(s.info.started_at or 0), s.info.id)), refusals
@@ -88,19 +93,29 @@ def _unreadable(root: Path, known: Discovery) -> list[str]:
     return [reason for path, reason in found if os.path.realpath(path) == os.path.realpath(root)]
 
 
-def _load_bundle(files: Files) -> tuple[list[Session], list[str]]:
-    """The sessions of one bundle as values (the main one with its subagents, then orphans), and refusals."""
+def _load_bundle(files: Files, told: Sequence[Fact] = ()) -> tuple[list[Session], list[str]]:
+    """The sessions of one bundle as values (the main one with its subagents, then orphans), and refusals.
+
+    ``told``: what indexes say of the session.
+    """
     sort_copies(files)
     streams: dict[str | None, Stream] = {}
     for log in files.logs():
         streams[log.agent if log.role == "agent" else None] = _stream(log)
     side: list[Fact] = []
+    earlier: list[Stream] = []
     for log in sorted(files.side, key=lambda s: s.found.path):
+        if log.role == "earlier":
+            earlier.append(marked(_stream(log), f"/{PurePath(log.found.path).name}", 0))
+            continue
         with suppress(OSError, PluginError), closing(open_log(log)[0]) as file:
             side += read_side(log, file)
     logs = files.logs()
     refusals = [stream.refused for stream in streams.values() if stream.refused is not None]
-    streams = {name: stream for name, stream in streams.items() if stream.refused is None}
+    beside = in_files(files.side)
+    streams = {name: with_images(stream, beside) for name, stream in streams.items() if stream.refused is None}
+    if None in streams and earlier and rejoins(files.format):
+        streams[None] = files.format.rejoin(earlier, streams[None])
     bundle = Bundle(
         format=files.format.name,
         key=plain_key(files.session),
@@ -108,7 +123,7 @@ def _load_bundle(files: Files) -> tuple[list[Session], list[str]]:
         folder=logs[0].folder if logs else None,
         main=streams.get(None),
         agents={agent: stream for agent, stream in streams.items() if agent is not None},
-        side=side,
+        side=[*side, *told],
     )
     try:
         with border(files.format, "what its messages say"):

@@ -22,13 +22,15 @@ DISPOSITIONS: tuple[Disposition, ...] = ("message", "fact", "noise", "duplicate"
 class Place:
     """Where a record stands in its source: physical line (from 1), byte offset and length of that line.
 
-    ``part`` counts from 0 the records of one line (two objects may be joined on it).
+    ``part`` counts from 0 the records of one line (two objects may be joined on it). ``earlier``: None, or where the
+    line stands if it is no longer in the log: ``<file beside it, or nothing>#<generation in the raw archive>``.
     """
 
     line: int
     offset: int
     length: int
     part: int = 0
+    earlier: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

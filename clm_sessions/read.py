@@ -15,10 +15,10 @@ from typing import Any, BinaryIO
 from clm_sessions.errors import DatabaseError, PluginError, Refused
 from clm_sessions.formats.base import Decoded, LogFormat, Parsed, Reader, StreamContext
 from clm_sessions.formats.numbers import credible
-from clm_sessions.formats.text import visible
 from clm_sessions.frames import RawLine, blank, document, lines, quick
 from clm_sessions.model import Block, Disposition, Fact, Issue, Message, Place, Stream, ToolResult, ToolUse
 from clm_sessions.spool import Spool
+from clm_sessions.text import visible
 
 # Of the records on one line, the one that says most gives the line its disposition.
 _RANK: tuple[Disposition, ...] = ("issue", "message", "fact", "noise", "raw", "duplicate")

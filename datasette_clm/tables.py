@@ -174,6 +174,7 @@ TABLES: Mapping[str, Table] = {
             "uuid": "The log's id of the entry",
             "parent_uuid": "The entry it follows",
             "source_tool_use_id": "The tool call it answers, where the log says so beside the content",
+            "earlier": "Where the line stands if it is no longer in the log: the file beside it, and the generation in the archive",
             "part": "Records joined on one line are counted from 0",
             "usage": "Tokens as this entry states them: input, output, cache read, cache written, reasoning",
             "command": "A slash command: name, message, arguments",
@@ -279,7 +280,7 @@ TABLES: Mapping[str, Table] = {
         columns={
             "id": "Key of the file",
             "session_id": "The session it became",
-            "role": "main, agent or side (a file beside the log)",
+            "role": "main, agent, side (a file beside the log), earlier (the log before it was compacted) or index (of many sessions)",
             "state": "present, gone, copy, unreadable or unrecognised",
             "path": "Where it is on this machine",
             "relative_path": "Path below the folder that was imported",

@@ -72,7 +72,8 @@ class _Maker:
         started = stream.first_at if stream.first_at is not None else said.number("created")
         info = replace(
             self._info(log),
-            title=_facts.given_title(said, uuids) or _facts.text_title(log.chunks, log.messages, self._dialect),
+            title=_facts.given_title(said, uuids, self._bundle.side)
+            or _facts.text_title(log.chunks, log.messages, self._dialect),
             started_at=started,
             ended_at=stream.last_at,
             duration_ms=None if started is None or stream.last_at is None else stream.last_at - started,

@@ -12,8 +12,8 @@ from typing import Any
 from clm_sessions.derive.logs import Log
 from clm_sessions.derive.steps import teammates
 from clm_sessions.formats.base import Dialect
-from clm_sessions.formats.text import trim, visible
 from clm_sessions.model import Fact, Spawn, ToolCall, ToolUse
+from clm_sessions.text import trim, visible
 
 PARALLEL_MS = 100
 FOLLOW_UPS = 10

@@ -67,7 +67,8 @@ def message_key(message: Message) -> str:
     if message.uuid is not None:
         return message.uuid
     place = message.place
-    return f"{place.line}.{place.part}" if place.part else str(place.line)
+    line = f"{place.line}.{place.part}" if place.part else str(place.line)
+    return line if place.earlier is None else f"{line}{place.earlier}"
 
 
 def span(messages: Iterable[Message]) -> tuple[int | None, int | None]:

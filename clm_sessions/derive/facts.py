@@ -8,8 +8,8 @@ from typing import Any
 from clm_sessions.derive.tools import is_rejected
 from clm_sessions.derive.words import headline
 from clm_sessions.formats.base import Dialect
-from clm_sessions.formats.text import trim, visible
 from clm_sessions.model import Chunk, Fact, Image, Message, Text, Thinking, ToolResult, ToolUse, Unknown
+from clm_sessions.text import trim, visible
 
 TITLE = 200
 
@@ -39,9 +39,13 @@ class Said:
         return next((v for v in self.all(name) if isinstance(v, int) and not isinstance(v, bool)), None)
 
 
-def given_title(said: Said, uuids: Collection[str | None]) -> str | None:
-    """A title the log gives: by a person, by the agent, or the summary of a message that stands in this log."""
-    for text in (said.last("title.custom"), said.last("title.ai"), _summary(said, uuids)):
+def given_title(said: Said, uuids: Collection[str | None], side: Sequence[Fact] = ()) -> str | None:
+    """A title the log gives: by a person, by the agent, or the summary of a message that stands in this log.
+
+    After these comes the name that an index gives the session (``side``).
+    """
+    named = Said(side).last("title.index")
+    for text in (said.last("title.custom"), said.last("title.ai"), _summary(said, uuids), named):
         title = headline(text, TITLE) if text else ""
         if title:
             return title

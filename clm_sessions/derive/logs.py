@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from clm_sessions.derive import chunks, facts, tools, usage
-from clm_sessions.derive.branches import abandoned
+from clm_sessions.derive.branches import abandoned, rolled_back
 from clm_sessions.derive.words import preview
 from clm_sessions.formats.base import Dialect
 from clm_sessions.model import Chunk, Context, Message, Request, Stream, Text, ToolCall, ToolResult, ToolUse
@@ -51,7 +51,7 @@ def analyse(agent_id: str | None, stream: Stream, dialect: Dialect) -> Log:
         agent_id=agent_id,
         stream=stream,
         said=facts.Said(stream.facts),
-        chunks=list(_chunks(messages, groups, calls, fill, dialect)),
+        chunks=list(_chunks(stream, groups, calls, fill, dialect)),
         tool_calls=calls,
         requests=usage.requests(messages, chunk_of),
         context=usage.context(fill),
@@ -60,18 +60,19 @@ def analyse(agent_id: str | None, stream: Stream, dialect: Dialect) -> Log:
 
 
 def _chunks(
-    messages: Sequence[Message],
+    stream: Stream,
     groups: Sequence[chunks.Group],
     calls: Sequence[ToolCall],
     fill: usage.Fill,
     dialect: Dialect,
 ) -> Iterator[Chunk]:
+    messages = stream.messages
     sidechain = chunks.Sidechain(messages)
     made: dict[int | None, list[ToolCall]] = {}
     for call in calls:
         made.setdefault(call.chunk, []).append(call)
     windows = _Windows(fill)
-    dead = abandoned(messages)
+    dead = abandoned(messages) | rolled_back(messages, stream.facts)
     for seq, group in enumerate(groups):
         mine = made.get(seq, ())
         errors = sum(1 for call in mine if call.status == "error")

@@ -10,7 +10,6 @@ from typing import Any, Literal
 from clm_sessions.derive.chunks import message_key
 from clm_sessions.derive.tools import is_rejected, result_text
 from clm_sessions.formats.base import Dialect
-from clm_sessions.formats.text import trim
 from clm_sessions.model import (
     ChunkContent,
     Command,
@@ -22,6 +21,7 @@ from clm_sessions.model import (
     ToolResult,
     ToolUse,
 )
+from clm_sessions.text import trim
 
 StepKind = Literal["thinking", "tool_call", "output", "tool_result", "interruption", "subagent"]
 GAP_MS = 100

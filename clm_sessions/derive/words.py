@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clm_sessions.formats.text import SPACE, trim
+from clm_sessions.text import SPACE, trim
 
 
 def headline(text: str, limit: int = 200) -> str:

@@ -14,10 +14,10 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, Literal, Protocol
 
-from clm_sessions.model import Disposition, Fact, Message, Place, Spawn, Status, ToolUse
+from clm_sessions.model import Disposition, Fact, Message, Place, Spawn, Status, Stream, ToolUse
 
 API_VERSION = 1
-SourceRole = Literal["main", "agent", "side"]
+SourceRole = Literal["main", "agent", "side", "earlier", "known", "index"]
 
 
 class Confidence(IntEnum):
@@ -32,7 +32,10 @@ class Confidence(IntEnum):
 class Located:
     """What a file could be, by its path: ``session`` and ``agent`` are the agent program's own ids.
 
-    ``session`` None: only the head can tell. ``folder``: name of the project folder, for display only.
+    ``session`` None: only the head can tell. ``folder``: name of the project folder, for display only. ``role``
+    ``side``: a file beside the logs; ``earlier``: the log as it was before the program wrote it anew; ``known``: a file
+    of the program that is no log, and that nobody needs to be told of; ``index``: a file that says something of many
+    sessions.
     """
 
     role: SourceRole
@@ -222,6 +225,20 @@ class LogFormat:
     def reader(self, context: StreamContext, state: Mapping[str, Any] | None = None) -> Reader:
         """A reader for one log, fresh or going on from ``state``."""
         raise NotImplementedError
+
+    def rejoin(self, earlier: Sequence[Stream], now: Stream) -> Stream:
+        """What a log says together with what it said before its program wrote it anew. Default: only what it says.
+
+        ``earlier``: each state that is known of, from the archive and from files of role ``earlier``; their messages
+        are marked as ``Place.earlier``. Its counts are those of ``now``: lines that repeat older messages are duplicates.
+        """
+        del earlier
+        return now
+
+    def index(self, data: bytes) -> Mapping[str, Sequence[Fact]]:
+        """Facts in a file of role ``index``, by the agent's own session id, e.g. the names of all sessions."""
+        del data
+        return {}
 
     def side(self, located: Located, name: str, data: bytes) -> Sequence[Fact]:
         """Facts in a file beside the logs (role ``side``), e.g. a subagent's meta.json."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -12,9 +12,10 @@ from clm_sessions.errors import Refused
 from clm_sessions.formats import clm_json
 from clm_sessions.formats.base import Claim, Confidence, Decoded, Head, Located, LogFormat, Parsed, StreamContext
 from clm_sessions.formats.clm_dialect import ClmDialect, context_time, job_done, job_started, outcome
+from clm_sessions.formats.clm_rewrite import rejoin
 from clm_sessions.frames import parse_args, too_deep
 from clm_sessions.hookspecs import hookimpl
-from clm_sessions.model import Block, Fact, Kind, Message, Place, Text, ToolResult, ToolUse
+from clm_sessions.model import Block, Fact, Kind, Message, Place, Stream, Text, ToolResult, ToolUse, Unknown
 
 VERSION = 1
 CONTENT_LIMIT = 65_535
@@ -26,7 +27,10 @@ ROLES: Mapping[str, tuple[Kind, str]] = {
     "assistant": ("ai", "reply"),
     "tool": ("ai", "tool_result"),
 }
-_FILE = re.compile(r"[0-9A-Za-z-]{1,64}\.jsonl")
+_ID = "[0-9A-Za-z-]{1,64}"
+_FILE = re.compile(rf"({_ID})\.jsonl(\.bak)?")
+_BESIDE = re.compile(rf"({_ID})\.(blobs|spool)")
+_BLOB = re.compile(r"[0-9a-f]{64}\.(png|jpg|gif|webp|bin)")
 _CONTEXT = "[context update]"
 
 
@@ -49,10 +53,15 @@ class Clm(LogFormat):
         return ((Path(state) if state else home / ".local" / "state") / "clm",)
 
     def locate(self, path: PurePath) -> Located | None:
-        """``ID.jsonl``; what lies in ``ID.blobs`` and ``ID.spool`` is no session, nor are ``.bak`` and ``.tmp``."""
-        if not _FILE.fullmatch(path.name) or path.parent.suffix in {".blobs", ".spool"}:
+        """``ID.jsonl``, the log before it was compacted (``.bak``), and what lies in ``ID.blobs`` and ``ID.spool``."""
+        beside = _BESIDE.fullmatch(path.parent.name)
+        if beside is not None:
+            known = _BLOB.fullmatch(path.name) if beside[2] == "blobs" else path.suffix == ".txt"
+            return Located(role="side", session=beside[1]) if known else None
+        found = _FILE.fullmatch(path.name)
+        if found is None:
             return None
-        return Located(role="main", session=path.name.removesuffix(".jsonl"))
+        return Located(role="earlier" if found[2] else "main", session=found[1])
 
     def sniff(self, located: Located, head: Head) -> Claim:
         """A meta record with a version is clm's own; messages of its shape are only like it (spec clm 8)."""
@@ -74,6 +83,15 @@ class Clm(LogFormat):
         """A reader; ``state`` says whether meta was seen, and which call started which background job."""
         del context
         return ClmReader(state or {})
+
+    def rejoin(self, earlier: Sequence[Stream], now: Stream) -> Stream:
+        """The log with what stood in it before it was compacted."""
+        return rejoin(earlier, now)
+
+    def side(self, located: Located, name: str, data: bytes) -> Sequence[Fact]:
+        """``full_result``: the whole text of a tool output that the log has cut, by the name of its file."""
+        del located, data
+        return (Fact(name="full_result", value={"name": name}),) if name.endswith(".txt") else ()
 
 
 class ClmReader:
@@ -128,8 +146,6 @@ class ClmReader:
         kind, origin = ROLES[role]
         content, cut = _cut(record.get("content"))
         detail: dict[str, Any] = {"cut": True} if cut else {}
-        if isinstance(record.get("attachments"), list):
-            detail["attachments"] = record["attachments"]
         blocks: tuple[Block, ...] = () if content is None else (Text(text=content),)
         source = None
         if role == "assistant":
@@ -143,6 +159,7 @@ class ClmReader:
                 kind, origin = "hard_noise", "context"
             elif job is not None:
                 kind, origin, source = "ai", "notification", self._jobs.pop(job, None)
+        blocks += tuple(_attachments(record.get("attachments")))
         return Message(
             place=place,
             role=role,
@@ -180,6 +197,13 @@ def _call(call: dict[str, Any]) -> ToolUse:
     args = _text(call.get("args"))
     value = None if args is None else parse_args(args)
     return ToolUse(id=_text(call.get("id")), name=_text(call.get("name")), input=value, args=args)
+
+
+def _attachments(given: Any) -> Iterator[Unknown]:  # noqa: ANN401 - a JSON value
+    """What the log names of files beside it; the core puts the image in its place, if it is there."""
+    for item in given if isinstance(given, list) else ():
+        kind = item.get("type") if isinstance(item, dict) else None
+        yield Unknown(type=kind if isinstance(kind, str) else "attachment", data=item)
 
 
 def _cut(content: str | None) -> tuple[str | None, bool]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from clm_sessions.formats.base import Decoded
-from clm_sessions.formats.text import trim, visible
+from clm_sessions.text import trim, visible
 
 try:
     import orjson

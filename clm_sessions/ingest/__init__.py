@@ -12,10 +12,11 @@ from pathlib import Path
 
 from clm_sessions.errors import DatabaseError, UsageError
 from clm_sessions.ingest import again as again_
-from clm_sessions.ingest import ledger, report
+from clm_sessions.ingest import indexes, ledger, report
 from clm_sessions.ingest.bundle import BundleImport, Outcome
 from clm_sessions.ingest.discover import Discovery, Files, Known, discover
-from clm_sessions.ingest.keys import Verdict, session_key, sort_copies
+from clm_sessions.ingest.keys import Verdict, behind, session_key, sort_copies
+from clm_sessions.ingest.rename import rename
 from clm_sessions.ingest.report import Report
 from clm_sessions.model import Issue
 from clm_sessions.plugins import Registry
@@ -55,6 +56,8 @@ class _Import:
     taken: dict[str, tuple[str, Prints | None]] = field(default_factory=dict)
     seen: int | None = None
     done: set[str] = field(default_factory=set)
+    told: indexes.Told = field(default_factory=dict)
+    stale: dict[str, tuple[str, str]] = field(default_factory=dict)
     sound: bool = True
     report: Report = field(default_factory=Report)
     open_bytes: int = 0
@@ -62,8 +65,8 @@ class _Import:
 
 
 def default_roots(registry: Registry, home: Path, env: dict[str, str]) -> list[Path]:
-    """The folders in which known agents keep their logs, those that exist."""
-    return unique(root for root in registry.roots(home, env) if root.is_dir())
+    """The folders (and indexes) in which known agents keep their logs, those that exist."""
+    return unique(root for root in registry.roots(home, env) if root.exists())
 
 
 def ingest(
@@ -107,25 +110,27 @@ def ingest(
 def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | None) -> None:
     _look(work)
     found = discover(roots, registry, known=None if work.again else _known(work.sources), only=only)
-    todo = [bundle for bundle in found.bundles if _touched(work, bundle)]
-    work.progress.total = sum(log.found.stat.size for bundle in todo for log in bundle.logs())
     _begin(work)
     if work.again:
         again_.prepare(work.db)
         work.seen = None
         _look(work)
+    _take_indexes(work, found, registry)
+    todo = [bundle for bundle in found.bundles if _touched(work, bundle)]
+    work.progress.total = sum(log.found.stat.size for bundle in todo for log in bundle.logs())
     for bundle in todo:
         sort_copies(bundle)
         key, verdict = _key(work, bundle)
         if verdict == "copy":
             _leave_copies(work, bundle, key)
+        elif verdict == "other" and key in work.taken:
+            _make_room(work, bundle, key)
         _note_copies(work, bundle, key)
         if bundle.main is not None:
             work.taken[key] = (bundle.main.found.path, None)
         if bundle.logs() or bundle.side:
             _import(work, bundle, key)
-    if work.again:
-        _import_left(work, registry)
+    _import_left(work, registry)
     _note_unrecognised(work, found)
     _note_gone(work, roots, found)
     _commit(work)
@@ -138,8 +143,23 @@ def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | N
     work.report.notices += [*found.issues, *found.problems.items()]
 
 
+def _take_indexes(work: _Import, found: Discovery, registry: Registry) -> None:
+    """Take in what is said of many sessions at once, and see whose rows say something else."""
+    for log in found.indexes:
+        known = work.sources.get(log.found.path)
+        change = indexes.take_in(work.db, log, known, work.progress.advance, again=work.again)
+        work.report.sources[change] += 1
+    work.told = indexes.told(work.db, registry)
+    work.stale = indexes.stale(work.db, work.told)
+
+
 def _import_left(work: _Import, registry: Registry) -> None:
-    """Import again the sessions that no file was found of, from the archive."""
+    """Bring up to date the sessions that no file was found of: those that an index names anew, or all (again)."""
+    for key, (fmt, session) in work.stale.items():
+        if key not in work.done and fmt in registry.formats:
+            _import(work, Files(format=registry.formats[fmt], session=session), key)
+    if not work.again:
+        return
     for key, fmt, session in again_.left(work.db, registry, work.done):
         _import(work, Files(format=registry.formats[fmt], session=session), key)
     work.sound &= again_.all_known(work.db, registry)
@@ -156,6 +176,20 @@ def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
     ):
         return str(known["id"]), "same"
     return session_key(bundle, work.taken)
+
+
+def _make_room(work: _Import, bundle: Files, key: str) -> None:
+    """Number anew the sessions of the same id that come after this one."""
+    for old, new in behind(key, bundle.session, work.taken):
+        rename(work.db, old, new)
+        rows = work.db.execute(
+            "SELECT id FROM sessions WHERE id = ? OR (id > ? AND id < ?)", (new, f"{new}:", f"{new};")
+        )
+        work.writer.touch([old, *(sid for (sid,) in rows)])
+        work.done |= {new} if old in work.done else set()
+        work.taken[new] = work.taken.pop(old)
+    work.seen = None
+    _look(work)
 
 
 def _leave_copies(work: _Import, bundle: Files, key: str) -> None:
@@ -201,6 +235,8 @@ def _touched(work: _Import, bundle: Files) -> bool:
         return True
     if any(_outlives_original(work, source) for source in known if source is not None):
         return True
+    if any(source["id"] in work.stale for source in known if source is not None):
+        return True
     work.report.sources["unchanged"] += len(files)
     sources = [work.sources[log.found.path] for log in files]
     work.report.sessions["unchanged"] += not all(s["state"] == "copy" or s["refused"] is not None for s in sources)
@@ -222,7 +258,15 @@ def _import(work: _Import, bundle: Files, key: str) -> None:
         if known is not None and known["state"] in ("unrecognised", "copy"):
             ledger.forget(work.db, known["id"])
     outcome = BundleImport(
-        work.db, work.writer, bundle, key, keep_raw=work.keep_raw, advance=work.progress.advance, again=work.again
+        work.db,
+        work.writer,
+        bundle,
+        key,
+        keep_raw=work.keep_raw,
+        advance=work.progress.advance,
+        again=work.again,
+        told=work.told.get((bundle.format.name, bundle.session), ()),
+        stale=key in work.stale,
     ).run()
     work.done.add(key)
     work.sound &= not outcome.doubtful

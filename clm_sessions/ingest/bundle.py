@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
@@ -13,15 +13,17 @@ from clm_sessions.errors import DatabaseError, PluginError
 from clm_sessions.ingest import ledger
 from clm_sessions.ingest.archived import extent, prints_of_archive, reread, reread_side
 from clm_sessions.ingest.discover import Files, LogFile
+from clm_sessions.ingest.earlier import archived_states, is_whole, marked, rejoins, stored_states
 from clm_sessions.ingest.intake import Intake, begins_as_archived, intake, next_generation, still_begins
 from clm_sessions.ingest.ledger import Source
+from clm_sessions.ingest.pictures import in_archive, in_files, with_images
 from clm_sessions.ingest.streams import border, open_log, read_log, read_side
 from clm_sessions.model import Fact, Image, Issue, Stream
 from clm_sessions.packed import is_packed
 from clm_sessions.read import Checkpoint
 from clm_sessions.sources import FileStat, prints
 from clm_sessions.spool import Spool
-from clm_sessions.store import reader
+from clm_sessions.store import raw, reader
 from clm_sessions.store.connect import folder_of
 from clm_sessions.store.rows import Rows, bundle_rows, images
 from clm_sessions.store.writer import Writer
@@ -50,12 +52,16 @@ class Outcome:
 
 @dataclass(slots=True, kw_only=True)
 class _Log:
-    """One log as it stands now: its stream and its folder, its new row if it was read, whether it is gone."""
+    """One log as it stands now: its stream and its folder, its new row if it was read, whether it is gone.
+
+    ``so_far``: the stream is from rows, with all that stood in the log before.
+    """
 
     stream: Stream
     folder: str | None
     source: Source | None = None
     gone: str | None = None
+    so_far: bool = False
 
 
 class BundleImport:
@@ -74,18 +80,23 @@ class BundleImport:
         keep_raw: bool,
         advance: Advance,
         again: bool = False,
+        told: Sequence[tuple[str, Fact]] = (),
+        stale: bool = False,
     ) -> None:
+        """``told``: what indexes say of the session; ``stale``: its rows say something else."""
         self._db, self._writer, self._files, self._key = db, writer, files, key
         self._keep_raw, self._advance, self._again = keep_raw, advance, again
+        self._told, self._stale = told, stale
         self._stored = ledger.stored(db, key)
-        self._side_rows: list[Source] = []
+        self._side_rows: list[tuple[Source, Stream | None]] = []
+        self._earlier: dict[str, Stream] = {}
         self._spool: Spool | None = None
         self.outcome = Outcome(key=key, new=not self._stored)
 
     def run(self) -> Outcome:
         """Do it. An untouched bundle costs one look at its rows, unless all is to be read again."""
         here = [*self._files.logs(), *self._files.side]
-        if not self._again and all(
+        if not (self._again or self._stale) and all(
             ledger.untouched(self._stored.get(ledger.source_id(self._key, log)), log) for log in here
         ):
             self.outcome.sources = {ledger.source_id(self._key, log): "unchanged" for log in here}
@@ -103,15 +114,19 @@ class BundleImport:
         read = {log.agent if log.role == "agent" else None: self._read(log) for log in self._files.logs()}
         logs = {agent: log for agent, log in read.items() if log is not None}
         for source in self._stored.values():
-            if source["checkpoint"] is not None and source["agent_id"] not in logs:
+            if source["role"] != "earlier" and source["checkpoint"] is not None and source["agent_id"] not in logs:
                 logs[source["agent_id"]] = self._known(source)
         try:
-            self._write(logs, self._side())
+            side = self._side()
+            self._rejoin(logs.get(None))
+            if None in logs:
+                side = sorted([*side, *self._told], key=lambda one: one[0])
+            self._write(logs, side)
         except PluginError as error:
             for log in self._files.logs():
                 sid = ledger.source_id(self._key, log)
                 self._failed(log, sid, self._stored.get(sid), error)
-            for row in self._side_rows:  # their bytes were kept, but nothing follows from them yet
+            for row, _stream in self._side_rows:  # their bytes were kept, but nothing follows from them yet
                 unread = dict.fromkeys(("generation", "consumed", "head_hash", "tail_hash"))
                 ledger.put(self._db, self._stored.get(row["id"]) or {**row, **unread})
 
@@ -125,10 +140,27 @@ class BundleImport:
                 now = {**source, **ledger.account(stream, point, seen)}
                 return _Log(stream=stream, folder=source["folder"], gone=gone, source=now)
         self.outcome.doubtful = True
-        return _Log(stream=ledger.stored_stream(self._db, source), folder=source["folder"], gone=gone)
+        return _Log(stream=ledger.stored_stream(self._db, source), folder=source["folder"], gone=gone, so_far=True)
+
+    def _rejoin(self, main: _Log | None) -> None:
+        """Put what the log says behind what it said before its program wrote it anew."""
+        fmt = self._files.format
+        if main is None or main.source is None or main.so_far or not rejoins(fmt):
+            return
+        before = self._stored.get(self._key)
+        now = {**self._stored, **{row["id"]: row for row, _stream in self._side_rows}, self._key: main.source}
+        states = [*archived_states(self._db, fmt, self._key, now.values()), *self._earlier.values()]
+        generation = main.source["generation"]
+        if before is not None and not is_whole(raw.sizes(self._db, self._key), generation):
+            written = before["generation"]
+            stream = ledger.stored_stream(self._db, before)
+            states += stored_states(stream, written, rewritten=written != generation)
+        with border(fmt, "rejoin"):
+            main.stream = fmt.rejoin(states, main.stream) if states else main.stream
 
     def _write(self, logs: dict[str | None, _Log], side: SideFacts) -> None:
-        usable = {name: log.stream for name, log in logs.items() if log.stream.refused is None}
+        beside = in_archive(self._db, self._stored.values()) | in_files(self._files.side)
+        usable = {n: with_images(log.stream, beside) for n, log in logs.items() if log.stream.refused is None}
         main = usable.get(None)
         bundle = Bundle(
             format=self._files.format.name,
@@ -150,8 +182,11 @@ class BundleImport:
         for log in logs.values():
             if log.source is not None:
                 ledger.write(self._db, log.source, log.stream, log.source["id"] if log.source["id"] in ids else None)
-        for source in self._side_rows:  # not before the rows that follow from them
-            ledger.put(self._db, source)
+        for source, stream in self._side_rows:  # not before the rows that follow from them
+            if stream is None:
+                ledger.put(self._db, source)
+            else:
+                ledger.write(self._db, source, stream, None)
 
     def _sync(self, rows: Rows, pictures: Mapping[str, Image]) -> bool:
         """Write the rows. PluginError, and nothing written, where a value is of a type that no column takes."""
@@ -180,19 +215,32 @@ class BundleImport:
         """A log as it stands now; None where it was never read and cannot be."""
         sid = ledger.source_id(self._key, log)
         source = self._stored.get(sid)
-        if not self._again and source is not None and ledger.untouched(source, log):
+        same = not self._again and source is not None and ledger.untouched(source, log)
+        if same and source is not None and not self._has_earlier(log, source):
             self.outcome.sources[sid] = "unchanged"
-            return _Log(stream=ledger.stored_stream(self._db, source), folder=log.folder)
+            return _Log(stream=ledger.stored_stream(self._db, source), folder=log.folder, so_far=True)
         try:
             file, stat = open_log(log)
         except OSError as error:
             return self._failed(log, sid, source, error)
-        self.outcome.sources[sid] = "new" if source is None else "changed"
+        self.outcome.sources[sid] = "new" if source is None else "unchanged" if same else "changed"
         with closing(file):
             try:
                 return self._take_in(log, sid, source, file, stat)
             except (OSError, PluginError) as error:
                 return self._failed(log, sid, source, error)
+
+    def _has_earlier(self, log: LogFile, source: Source) -> bool:
+        """Whether a log was written anew since it began: then it is read from its beginning, to be put together again."""
+        return (
+            log.role == "main"
+            and rejoins(log.format)
+            and (
+                source["generation"] > 0
+                or any(other.role == "earlier" for other in self._files.side)
+                or any(other["role"] == "earlier" for other in self._stored.values())
+            )
+        )
 
     def _take_in(self, log: LogFile, sid: str, source: Source | None, file: BinaryIO, stat: FileStat) -> _Log:
         start, so_far, generation = self._start(log, sid, source, file, stat)
@@ -223,6 +271,8 @@ class BundleImport:
             return None, None, generation + 1
         if log.format.framer != "jsonl":
             return None, None, generation + (stat.size != source["size"])
+        if log.role == "earlier" or self._has_earlier(log, source):
+            return None, None, generation
         point = ledger.decode_checkpoint(source["checkpoint"])
         so_far = ledger.stored_stream(self._db, source)
         issues = [i for i in so_far.issues if i.kind not in ledger.FILE_ISSUES]
@@ -240,7 +290,7 @@ class BundleImport:
         ledger.put_failed(self._db, row, issue)
         if row["checkpoint"] is None:
             return None
-        return _Log(stream=ledger.stored_stream(self._db, row), folder=row["folder"])
+        return _Log(stream=ledger.stored_stream(self._db, row), folder=row["folder"], so_far=True)
 
     def _side(self) -> SideFacts:
         """Facts of the files beside the logs, by the name of their source; of those that are gone too."""
@@ -254,6 +304,9 @@ class BundleImport:
             try:
                 file, stat = open_log(log)
                 with closing(file):
+                    if log.role == "earlier":
+                        self._take_in_earlier(log, sid, file, stat, same=same)
+                        continue
                     found[sid] = read_side(log, file) if same else self._take_in_side(log, sid, source, file, stat)
             except (OSError, PluginError) as error:
                 self._failed(log, sid, source, error)
@@ -263,7 +316,8 @@ class BundleImport:
         """Facts of side files by source, as their rows have them or (again) as the archive has them."""
         found: dict[str, list[Fact]] = {}
         for name, fact in reader.side_facts(self._db, self._key):
-            found.setdefault(name, []).append(fact)
+            if not name.startswith("@"):  # indexes are asked anew
+                found.setdefault(name, []).append(fact)
         if not self._again:
             return found
         for known in self._stored.values():
@@ -271,6 +325,17 @@ class BundleImport:
                 with suppress(PluginError, DatabaseError):
                     found[known["id"]] = reread_side(self._db, self._files.format, known)
         return {name: facts for name, facts in found.items() if name in self._stored}
+
+    def _take_in_earlier(self, log: LogFile, sid: str, file: BinaryIO, stat: FileStat, *, same: bool) -> None:
+        """The log as it was. What is archived is read from there (``_rejoin``)."""
+        source = self._stored.get(sid)
+        if same and source is not None and is_whole(raw.sizes(self._db, sid), source["generation"] + 1):
+            return
+        read = self._take_in(log, sid, source, file, stat)
+        if read.source is not None:
+            self._side_rows.append((read.source, read.stream))
+            if not is_whole(raw.sizes(self._db, sid), read.source["generation"] + 1):
+                self._earlier[sid] = marked(read.stream, sid[len(self._key) :], read.source["generation"])
 
     def _take_in_side(
         self, log: LogFile, sid: str, source: Source | None, file: BinaryIO, stat: FileStat
@@ -284,7 +349,7 @@ class BundleImport:
         if not is_packed(log.found.path):
             stat = replace(stat, size=taken.end)
         seen = prints(file, taken.end)
-        self._side_rows.append(ledger.side_row(log, sid, stat, generation, seen))
+        self._side_rows.append((ledger.side_row(log, sid, stat, generation, seen), None))
         return facts
 
     def _intake(self, sid: str, generation: int, file: BinaryIO, offset: int) -> AbstractContextManager[Intake]:

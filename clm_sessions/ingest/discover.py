@@ -30,7 +30,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFile:
-    """A file that takes part in a session: a log, or a file beside the logs (role ``side``)."""
+    """A file that takes part in a session: a log, or a file beside the logs (roles ``side`` and ``earlier``)."""
 
     found: Found
     format: LogFormat
@@ -68,6 +68,7 @@ class Discovery:
     """
 
     bundles: list[Files] = field(default_factory=list)
+    indexes: list[LogFile] = field(default_factory=list)
     issues: list[tuple[str, Issue]] = field(default_factory=list)
     unrecognised: list[Found] = field(default_factory=list)
     problems: dict[str, Issue] = field(default_factory=dict)
@@ -91,22 +92,25 @@ def discover(
     for root in roots:
         wanted = os.path.realpath(root) if not os.path.isdir(root) else None
         below: list[LogFile] = []
+        before = len(out.unrecognised)
         for found in _walk(root, out):
             log = _recognise(found, registry, known or {}, only, out)
             if log is not None:
                 below.append(log)
         logs += below if wanted is None else _of_session(below, wanted)
+        if wanted is not None:  # its neighbours were only looked at for what belongs to it
+            out.unrecognised[before:] = [f for f in out.unrecognised[before:] if os.path.realpath(f.path) == wanted]
     unique = {log.found.path: log for log in logs}
     out.paths |= set(unique)
-    out.bundles = _bundles(list(unique.values()))
+    out.indexes = [log for path, log in sorted(unique.items()) if log.role == "index"]
+    out.bundles = _bundles([log for log in unique.values() if log.role != "index"])
     return out
 
 
 def _walk(root: Path, out: Discovery) -> Iterable[Found]:
     tops = [root]
     if not os.path.isdir(root):
-        beside = Path(os.path.abspath(root)).with_suffix("")
-        tops = [root, *(p for p in (beside,) if p.is_dir()), *_siblings(Path(os.path.abspath(root)))]
+        tops = [root, *_siblings(Path(os.path.abspath(root)))]
     for top in tops:
         for item in walk(top):
             if isinstance(item, Found):
@@ -116,10 +120,13 @@ def _walk(root: Path, out: Discovery) -> Iterable[Found]:
 
 
 def _siblings(path: Path) -> list[Path]:
+    """What may belong to the session of a file: the files of its folder, and the folders named as it is, or ``NAME.…``."""
+    name = path.with_suffix("").name
     try:
-        return sorted(p for p in path.parent.iterdir() if p != path and p.is_file())
+        beside = sorted(p for p in path.parent.iterdir() if p != path)
     except OSError:
         return []
+    return [p for p in beside if p.is_file() or (p.is_dir() and (p.name == name or p.name.startswith(f"{name}.")))]
 
 
 def _of_session(logs: list[LogFile], wanted: str) -> list[LogFile]:
@@ -168,11 +175,17 @@ def _claimed(
     if is_packed(found.path):
         located = {name: place for name, place in located.items() if registry.formats[name].framer != "sqlite"}
     for name, place in sorted(located.items()):
+        if place.role == "index":
+            return _log(found, registry.formats[name], place, "")
         if place.role == "side":
             return _log(found, registry.formats[name], place, place.session) if place.session is not None else None
+    quiet = all(place.role == "earlier" for place in located.values())  # nobody misses a backup of something else
+    quiet |= any(place.role == "known" for place in located.values())
+    located = {name: place for name, place in located.items() if place.role != "known"}
     if not located:
         return None
-    out.paths.add(found.path)
+    if not quiet:
+        out.paths.add(found.path)
     won = registry.recognise(located, _heads(found.path, located, registry, problems), only=only, problems=problems)
     if won is None or won.session is None:
         return None
@@ -255,7 +268,7 @@ def _nearness(bundle: Files, log: LogFile) -> int:
 
 
 def _place(bundle: Files, log: LogFile) -> None:
-    if log.role == "side":
+    if log.role in ("side", "earlier"):
         bundle.side.append(log)
     elif log.agent is None or log.agent in bundle.agents:
         bundle.copies.append(log)

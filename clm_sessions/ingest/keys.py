@@ -2,7 +2,8 @@
 
 The key is the agent's own session id. A second file of that id is the same session moved (the first is gone, or the
 second begins with all of it), a copy of it (it is the beginning of the first), or, if it says something else, a
-session of its own: then the key gets a digest of its place below the root, never of an absolute path.
+session of its own: then keys are numbered, ``ID``, ``ID~2`` …, by what the logs say. Where two logs part is where they
+are compared, and a log only grows, so neither the order of imports nor their number changes a key.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Literal
 
 from clm_sessions.ingest.discover import Files, LogFile
@@ -21,6 +23,7 @@ from clm_sessions.sources import Prints, prints
 
 Verdict = Literal["same", "copy", "other"]
 KEY_LIMIT = 200
+_PIECE = 1 << 20
 _SPECIAL = re.compile(r"[\x00-\x1f\x7f%/:@~]")
 
 
@@ -33,19 +36,41 @@ def plain_key(session: str) -> str:
     return key if len(key) <= KEY_LIMIT else f"{key[:KEY_LIMIT]}%{_digest(session)}"
 
 
-def session_key(bundle: Files, taken: Mapping[str, tuple[str, Prints | None]]) -> tuple[str, Verdict]:
-    """The key of a bundle and how its main log relates to the file that holds the plain key.
+def numbered(key: str, number: int) -> str:
+    """The key of the ``number``-th of the logs that say different things under one id, from 1."""
+    return key if number == 1 else f"{key}~{number}"
 
-    ``taken``: by key, the path of its main log and what was consumed of it (None: nothing yet).
+
+def session_key(bundle: Files, taken: Mapping[str, tuple[str, Prints | None]]) -> tuple[str, Verdict]:
+    """The key of a bundle and how its main log relates to those that have the key, or one of its numbers.
+
+    ``taken``: by key, the path of its main log and what was consumed of it (None: nothing yet). An "other" log may get
+    a key that is taken: then that one, and all behind it, must make room (``behind``).
     """
     key = plain_key(bundle.session)
     main = bundle.main
-    if main is None or key not in taken or taken[key][0] == main.found.path:
+    if main is None:
         return key, "same"
-    verdict = _compare(main, *taken[key])
-    if verdict == "other":
-        return f"{key}~{_digest(main.found.relative)}", "other"
-    return key, verdict
+    number, place = 1, None
+    while (name := numbered(key, number)) in taken:
+        if taken[name][0] == main.found.path:
+            return name, "same"
+        verdict = _compare(main, *taken[name])
+        if verdict != "other":
+            return name, verdict
+        if place is None and _comes_before(main.found.path, taken[name][0]):
+            place = name
+        number += 1
+    return place or name, "same" if number == 1 else "other"
+
+
+def behind(key: str, session: str, taken: Collection[str]) -> list[tuple[str, str]]:
+    """Which key becomes which, the last one first, so that ``key`` is free. ``session``: the agent's own id."""
+    plain = plain_key(session)
+    names = [plain]
+    while names[-1] in taken:
+        names.append(numbered(plain, len(names) + 1))
+    return [*zip(reversed(names[:-1]), reversed(names[1:]), strict=True)][: len(names) - 1 - names.index(key)]
 
 
 def _digest(text: str) -> str:
@@ -55,7 +80,7 @@ def _digest(text: str) -> str:
 def sort_copies(bundle: Files) -> None:
     """Of several logs of one agent, those that are not the beginning of another are agents of their own.
 
-    Such an agent's id gets a digest of its place, as a session's key does. The longer of two copies is the log.
+    Such an agent's id gets a digest of its place (name and folder, whatever root it was found below). The longer of two copies is the log.
     """
     copies, bundle.copies = bundle.copies, []
     for log in copies:
@@ -65,7 +90,7 @@ def sort_copies(bundle: Files) -> None:
             continue
         verdict = _compare(log, first.found.path, None)
         if verdict == "other":
-            agent = f"{log.agent}~{_digest(log.found.relative)}"
+            agent = f"{log.agent}~{_digest('/'.join(PurePath(log.found.path).parts[-2:]))}"
             bundle.agents[agent] = replace(log, agent=agent)
         elif verdict == "same":
             bundle.agents[log.agent] = log
@@ -88,6 +113,17 @@ def _compare(log: LogFile, path: str, consumed: Prints | None) -> Verdict:
     if not _begins_with(large, shorter):
         return "other"
     return "copy" if large == path else "same"
+
+
+def _comes_before(path: str, other: str) -> bool:
+    """Whether what one file says comes before what the other says, byte by byte. What is gone stays where it is."""
+    try:
+        with closing(open_plain(path)) as one, closing(open_plain(other)) as two:
+            while (mine := one.read(_PIECE)) == (theirs := two.read(_PIECE)) and mine:
+                continue
+            return mine < theirs
+    except OSError:
+        return False
 
 
 def _begins_with(path: str, before: Prints) -> bool:

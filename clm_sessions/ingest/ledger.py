@@ -178,7 +178,7 @@ def put(db: sqlite3.Connection, source: Source, issues: Iterable[Issue] = ()) ->
     kept = raw.sizes(db, sid)
     given = {**source, "path": path_text(source["path"]), "archived": dumps(kept) if kept else None}
     replace_rows(db, "sources", "id", sid, [tuple(given[name] for name in COLUMNS)])
-    _seal(db, sid)
+    seal(db, sid)
 
 
 def put_failed(db: sqlite3.Connection, source: Source, issue: Issue) -> None:
@@ -195,10 +195,11 @@ def put_failed(db: sqlite3.Connection, source: Source, issue: Issue) -> None:
 def set_state(db: sqlite3.Connection, sid: str, state: str) -> None:
     """Change the state of a source."""
     db.execute("UPDATE sources SET state = ? WHERE id = ?", (state, sid))
-    _seal(db, sid)
+    seal(db, sid)
 
 
-def _seal(db: sqlite3.Connection, sid: str) -> None:
+def seal(db: sqlite3.Connection, sid: str) -> None:
+    """Make the checksum of a source row right, after it was changed on purpose."""
     db.execute("UPDATE sources SET checksum = ? WHERE id = ?", (checksum(db, sid), sid))
 
 

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from clm_sessions.model import Block, Image, Text, Thinking, ToolCall, ToolResult, ToolUse, Unknown
+from clm_sessions.text import visible
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -35,8 +36,8 @@ def dumps(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 
 def clean(text: str | None) -> str | None:
-    """Text as a column holds it: U+0000 as its visible symbol; the length stays."""
-    return text.replace("\0", "\u2400") if text is not None and "\0" in text else text
+    """Text as a column holds it (see ``visible``); None stays None."""
+    return None if text is None else visible(text)
 
 
 class Packer:

@@ -116,6 +116,23 @@ def blocks(db: sqlite3.Connection, source: str, generation: int) -> Iterator[Blo
     return (Block(*row) for row in rows)
 
 
+def rename(db: sqlite3.Connection, source: str, new: str) -> None:
+    """Give all blocks of a source another name. Damaged ones stay damaged."""
+    places = db.execute("SELECT generation, byte_offset FROM raw_blocks WHERE source_id = ?", (source,)).fetchall()
+    for generation, offset in places:
+        one = (source, generation, offset)
+        block = Block(
+            *db.execute(f"SELECT {_COLUMNS} FROM raw_blocks WHERE {_ONE} AND byte_offset = ?", one).fetchone()
+        )
+        digest = block.digest
+        with suppress(DatabaseError):
+            content = unpack(source, generation, block)
+            digest = _digest(new, generation, offset, block.codec, block.data, content)
+        db.execute(
+            f"UPDATE raw_blocks SET source_id = ?, digest = ? WHERE {_ONE} AND byte_offset = ?", (new, digest, *one)
+        )
+
+
 def read(db: sqlite3.Connection, source: str, generation: int | None = None) -> Iterator[bytes]:
     """The bytes of a source, block by block; the newest generation unless told.
 

@@ -267,7 +267,9 @@ def _json(text: str | None) -> Any:  # noqa: ANN401 - a JSON value
 def _message(r: _Record, calls: Mapping[int, ToolCall], load: Callable[[str], bytes | None]) -> Message:
     usage, command = _json(r["usage"]), _json(r["command"])
     return Message(
-        place=Place(line=r["line"], offset=r["byte_offset"], length=r["byte_length"], part=r["part"]),
+        place=Place(
+            line=r["line"], offset=r["byte_offset"], length=r["byte_length"], part=r["part"], earlier=r["earlier"]
+        ),
         role=r["role"],
         kind=r["kind"],
         origin=r["origin"],

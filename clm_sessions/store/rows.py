@@ -50,7 +50,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "messages": (
         "session_id", "seq", "chunk_seq", "kind", "origin", "role", "model", "at", "day", "inherited", "is_sidechain",
         "is_meta", "agent_id", "uuid", "parent_uuid", "reply_id", "source_tool_use_id", "line", "byte_offset",
-        "byte_length", "part", "usage", "command", "layout", "detail", "display", "text", "thinking",
+        "byte_length", "part", "earlier", "usage", "command", "layout", "detail", "display", "text", "thinking",
     ),
     "tool_calls": (
         "session_id", "seq", "chunk_seq", "message_seq", "name", "status", "started_at", "ended_at", "day",
@@ -233,7 +233,7 @@ def _message_row(sid: str, seq: int, chunk: int | None, m: Message, packer: Pack
         sid, seq, chunk, m.kind, m.origin, m.role, clean(m.model), times.iso(m.at), times.day(m.at), 0,
         int(m.is_sidechain), int(m.is_meta), clean(m.agent_id), clean(m.uuid), clean(m.parent_uuid),
         clean(m.reply_id), clean(m.source_tool_use_id), m.place.line, m.place.offset, m.place.length, m.place.part,
-        usage, command, layout, None if m.detail is None else dumps(m.detail), clean(m.text), text, thinking,
+        m.place.earlier, usage, command, layout, None if m.detail is None else dumps(m.detail), clean(m.text), text, thinking,
     )  # fmt: skip
 
 

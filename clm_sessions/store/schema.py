@@ -46,7 +46,7 @@ TABLES: dict[str, str] = {
         session_id TEXT REFERENCES sessions(id), seq INTEGER, chunk_seq INTEGER, kind TEXT, origin TEXT, role TEXT,
         model TEXT, at TEXT, day TEXT, inherited INTEGER, is_sidechain INTEGER, is_meta INTEGER, agent_id TEXT,
         uuid TEXT, parent_uuid TEXT, reply_id TEXT, source_tool_use_id TEXT, line INTEGER, byte_offset INTEGER,
-        byte_length INTEGER, part INTEGER, usage TEXT, command TEXT, layout TEXT, detail TEXT, display TEXT, text TEXT,
+        byte_length INTEGER, part INTEGER, earlier TEXT, usage TEXT, command TEXT, layout TEXT, detail TEXT, display TEXT, text TEXT,
         thinking TEXT,
         search_text TEXT GENERATED ALWAYS AS (substr(text, 1, {INDEXED_CHARACTERS})) VIRTUAL,
         search_thinking TEXT GENERATED ALWAYS AS (substr(thinking, 1, {INDEXED_CHARACTERS})) VIRTUAL,

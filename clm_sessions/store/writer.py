@@ -65,6 +65,10 @@ class Writer:
             )
         self._db.execute("COMMIT")
 
+    def touch(self, ids: Iterable[str]) -> None:
+        """These sessions got other keys: settle what crosses sessions for them too."""
+        self._touched |= set(ids)
+
     def settle_all(self) -> None:
         """Settle what crosses sessions for every session, not only for those that changed."""
         self._touched |= {sid for (sid,) in self._db.execute("SELECT id FROM sessions")}

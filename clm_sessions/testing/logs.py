@@ -41,7 +41,7 @@ def find(fmt: LogFormat, folder: Path) -> list[Log]:
     found = []
     for item in walk(folder):
         located = fmt.locate(PurePath(item.path)) if isinstance(item, Found) else None
-        if isinstance(item, Found) and located is not None:
+        if isinstance(item, Found) and located is not None and located.role not in ("known", "index"):
             log = _log(fmt, item, located)
             if log is not None:
                 found.append(log)
@@ -51,7 +51,7 @@ def find(fmt: LogFormat, folder: Path) -> list[Log]:
 def _log(fmt: LogFormat, item: Found, located: Located) -> Log | None:
     data = Path(item.path).read_bytes()
     start = make_head(fmt, data)
-    if located.role == "side":
+    if located.role in ("side", "earlier"):
         return Log(relative=item.relative, located=located, head=start, content=data)
     claim = fmt.sniff(located, start)
     session = claim.session or located.session

@@ -10,9 +10,11 @@ from typing import Any
 from clm_sessions.derive import Bundle, derive
 from clm_sessions.errors import ClmError
 from clm_sessions.formats.base import LogFormat
-from clm_sessions.ingest import ledger
+from clm_sessions.ingest import indexes, ledger
 from clm_sessions.ingest.archived import extent, prints_of_archive, reread, reread_side
+from clm_sessions.ingest.earlier import archived_states, rejoins
 from clm_sessions.ingest.ledger import Source
+from clm_sessions.ingest.pictures import in_archive, with_images
 from clm_sessions.ingest.streams import border
 from clm_sessions.model import Image, Stream
 from clm_sessions.plugins import Registry
@@ -31,6 +33,7 @@ class Checker:
 
     def __init__(self, db: sqlite3.Connection, registry: Registry, result: Result) -> None:
         self._db, self._registry, self._result = db, registry, result
+        self._told = indexes.told(db, registry)
         self._sessions: set[str] = set()
         self._projects: dict[str, Row] = {}
         self._images: dict[str, set[str]] = {}
@@ -76,10 +79,17 @@ class Checker:
         return {sid for (sid,) in rows}
 
     def _check_rows(self, fmt: LogFormat, key: str, sources: Sequence[Source], before: set[str]) -> None:
-        logs = {s["agent_id"]: s for s in sources if s["checkpoint"] is not None}
+        logs = {s["agent_id"]: s for s in sources if s["checkpoint"] is not None and s["role"] != "earlier"}
         side = [(s["id"], fact) for s in sources if _is_read_side(s) for fact in reread_side(self._db, fmt, s)]
         read = {agent: self._read(fmt, source) for agent, source in logs.items()}
-        streams = {agent: stream for agent, (stream, _point) in read.items() if stream.refused is None}
+        if None in read and rejoins(fmt):
+            states = list(archived_states(self._db, fmt, key, sources))
+            stream, point = read[None]
+            read[None] = (fmt.rejoin(states, stream) if states else stream, point)
+        beside = in_archive(self._db, sources)
+        if None in logs:
+            side = sorted([*side, *self._told.get((fmt.name, logs[None]["native_id"]), ())], key=lambda one: one[0])
+        streams = {a: with_images(stream, beside) for a, (stream, _point) in read.items() if stream.refused is None}
         if not logs:  # nothing was ever read of it, or its logs are missing
             self._compare(before, {})
             return
@@ -100,6 +110,9 @@ class Checker:
         ids = {session.id for session in sessions}
         for agent, source in logs.items():
             self._check_account(source, *read[agent], source["id"] if source["id"] in ids else None)
+        for source in sources:
+            if source["role"] == "earlier" and source["checkpoint"] is not None:
+                self._check_account(source, *self._read(fmt, source), None)
         self._note(rows, pictures.values())
         self._compare(before | ids, rows)
 

@@ -65,7 +65,9 @@ def block_section(block: Block) -> Section:
     if isinstance(block, Thinking):
         return Section(kind="text", text=block.text, title="Thinking")
     if isinstance(block, Unknown):
-        return json_section(block.data, title=f"Block of type {block.type!r}")
+        missing = block.type == "image" and isinstance(block.data, dict) and "sha256" in block.data
+        title = "An image whose file is not beside the log" if missing else f"Block of type {block.type!r}"
+        return json_section(block.data, title=title)
     if isinstance(block, ToolUse):
         title = f"Call of {block.name or 'a tool'}"
         return (

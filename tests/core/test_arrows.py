@@ -14,11 +14,12 @@ FOREIGN = {
     "jupyter_clm": {"datasette_clm", "datasette"},
 }
 # A room may import the rooms named here, itself, and nothing else of the core.
-VALUES = {"model", "errors", "times"}
+VALUES = {"model", "errors", "times", "text"}
 ROOMS = {
     "model": set(),
     "errors": set(),
     "times": set(),
+    "text": set(),
     "view": VALUES,
     "hookspecs": {*VALUES, "view", "formats"},
     "formats": {*VALUES, "frames", "hookspecs"},

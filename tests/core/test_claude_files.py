@@ -31,11 +31,11 @@ FOLDER = "-home-dev-app"
         (f"{SESSION}/tool-results/toolu_1.txt", ("side", SESSION, None)),
         (f"{SESSION}/tool-results/toolu_1.json", ("side", SESSION, None)),
         (f"{SESSION}/subagents/notes.jsonl", None),
-        (f"{SESSION}/subagents/workflows/wf_1/journal.jsonl", None),
+        (f"{SESSION}/subagents/workflows/wf_1/journal.jsonl", ("known", None, None)),
         (f"{SESSION}/other.jsonl", None),
         ("sessions-index.json", None),
         ("notes.txt", None),
-        ("history.jsonl", None),
+        ("history.jsonl", ("known", None, None)),
         (".jsonl", None),
     ],
 )
@@ -129,8 +129,9 @@ def test_a_meta_file_tells_what_it_knows_of_its_agent(data, value):
     assert [f.value for f in facts] == ([] if value is None else [{"agent_id": "a", **value}])
 
 
-def test_the_text_of_a_stored_tool_result_is_no_fact():
-    assert FORMAT.side(Located(role="side", session="s"), "toolu_1.txt", b"x") == ()
+def test_a_stored_tool_result_says_whose_it_is():
+    facts = FORMAT.side(Located(role="side", session="s"), "toolu_1.txt", b"x")
+    assert [(f.name, f.value) for f in facts] == [("full_result", {"name": "toolu_1.txt", "tool_use_id": "toolu_1"})]
 
 
 @pytest.mark.parametrize(

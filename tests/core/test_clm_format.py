@@ -14,7 +14,7 @@ from clm_sessions.formats.base import Confidence, Head, Located, StreamContext
 from clm_sessions.formats.clm import CONTENT_LIMIT, Clm, clm_register_formats
 from clm_sessions.formats.clm_dialect import outcome
 from clm_sessions.frames import head, read_head
-from clm_sessions.model import Place, Text, ToolResult, ToolUse
+from clm_sessions.model import Place, Text, ToolResult, ToolUse, Unknown
 from support import clm_vectors
 
 CASE = clm_vectors.TESTS / "cases" / "clm-forward" / "input"
@@ -55,7 +55,7 @@ def test_a_session_is_named_by_its_file(name):
 @pytest.mark.parametrize(
     "path",
     [
-        "a.jsonl.bak",
+        "a.jsonl.bak.bak",
         "a.jsonl.tmp",
         "a.JSONL",
         "a.json",
@@ -69,8 +69,24 @@ def test_a_session_is_named_by_its_file(name):
         "a.spool/out.jsonl",
     ],
 )
-def test_other_files_are_no_sessions(path):
+def test_other_files_are_no_logs(path):
     assert Clm().locate(PurePath("/s/clm", path)) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("a.jsonl.bak", "earlier"),
+        (f"a.blobs/{'0' * 64}.png", "side"),
+        (f"a.blobs/{'0' * 64}.svg", None),
+        ("a.blobs/0.png", None),
+        ("a.spool/x.txt", "side"),
+        ("a.spool/x.sh", None),
+    ],
+)
+def test_files_beside_a_log_belong_to_its_session(path, role):
+    located = Clm().locate(PurePath("/s/clm", path))
+    assert located == (role and Located(role=role, session="a"))
 
 
 def claim(data):
@@ -243,8 +259,9 @@ def test_content_of_65535_bytes_counts_as_cut(content, kept, cut):
 
 def test_attachments_are_kept_beside_the_text():
     images = [{"type": "image", "media_type": "image/png", "sha256": "00", "bytes": 3}]
-    assert message(role="user", content="see", attachments=images).detail == {"attachments": images}
-    assert message(role="user", content="see", attachments="x").detail is None
+    blocks = (Text(text="see"), Unknown(type="image", data=images[0]))
+    assert message(role="user", content="see", attachments=images).blocks == blocks
+    assert message(role="user", content="see", attachments="x").blocks == blocks[:1]
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,9 @@ def sniff(*records, session="full"):
 
 def test_rollouts_lie_below_codex_home():
     home = Path("/home/dev")
-    assert list(Codex().roots(home, {})) == [home / ".codex" / "sessions", home / ".codex" / "archived_sessions"]
-    assert list(Codex().roots(home, {"CODEX_HOME": "/x"})) == [Path("/x/sessions"), Path("/x/archived_sessions")]
+    below = ["sessions", "archived_sessions", "session_index.jsonl"]
+    assert list(Codex().roots(home, {})) == [home / ".codex" / name for name in below]
+    assert list(Codex().roots(home, {"CODEX_HOME": "/x"})) == [Path("/x", name) for name in below]
 
 
 @pytest.mark.parametrize(

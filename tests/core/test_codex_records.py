@@ -9,6 +9,7 @@ from clm_sessions.derive import Bundle, derive
 from clm_sessions.formats.codex import Codex
 from clm_sessions.model import Image, Text, Thinking, ToolResult, ToolUse, Unknown
 from support import rollouts as r
+from support.logs import import_logs, query
 
 PNG = base64.b64encode(b"\x89PNG a small picture").decode()
 
@@ -339,3 +340,21 @@ def test_bare_records_of_the_first_versions_are_read():
     assert [c.preview for c in made.chunks] == ["Sow.", "Sown."]
     assert (made.info.git_branch, made.tool_calls[0].status) == ("old", "ok")
     assert isinstance(made.messages[2].blocks[0], ToolResult)
+
+
+def test_prompts_that_were_rolled_back_are_marked(tmp_path):
+    back = [r.event("thread_rolled_back", 30, num_turns=n) for n in (1, 2, 0, "x", None, 99)]
+    turns = [r.turn(n, f"ask {n}", f"say {n}", r.usage(10 * n, 0, n), 3 * n) for n in range(1, 6)]
+    path = r.write(
+        tmp_path, 1, [r.meta(), *turns[0], *turns[1], back[0], *turns[2], *turns[3], back[1], *back[2:5], *turns[4]]
+    )
+    db = tmp_path / "x.db"
+    import_logs(db, path)
+    rows = "SELECT preview, status FROM chunks WHERE kind = 'user' ORDER BY seq"
+    gone = [("ask 1", None), *((f"ask {n}", "abandoned") for n in (2, 3, 4)), ("ask 5", None)]
+    assert query(db, rows) == gone
+    assert query(db, "SELECT prompts, own_output_tokens FROM sessions") == [(5, 5)]
+    with path.open("ab") as log:
+        log.write(r.data([back[5]]))
+    import_logs(db, path)
+    assert {status for _prompt, status in query(db, rows)} == {"abandoned"}

@@ -1,10 +1,13 @@
 """Copied history belongs to one session, whoever is imported first; nothing is counted twice or not at all."""
 
 import itertools
+import json
 
 import pytest
 
-from support.logs import import_logs, query, session_id, turn, write_log
+from clm_sessions import plugins
+from clm_sessions.verify import verify
+from support.logs import check_search_index, dump, import_logs, query, session_id, turn, write_log
 
 A, B, C = (session_id(n) for n in (1, 2, 3))
 
@@ -81,3 +84,38 @@ def test_messages_without_ids_behind_the_last_shared_reply_do_not_make_the_copy_
     write_log(tmp_path / "p" / f"{B}.jsonl", [*first, *turn(3, "on", "c", session=B)])
     write_log(tmp_path / "p" / f"{A}.jsonl", [*renamed(first, A, "a"), *at(turn(9, "resumed", "d", session=A), 60)])
     assert lineage(tmp_path) == [(A, B, 3, 19), (B, None, 0, 3 + 7)]
+
+
+def test_two_logs_that_part_are_told_apart_the_same_way_whatever_comes_first(tmp_path):
+    shared = turn(1, "start", "ok")
+    parted = [[*shared, *turn(5, f"on {word}", "yes"), *turn(7, "and on", word)] for word in ("c", "a", "b")]
+    logs = [write_log(tmp_path / place / f"{A}.jsonl", log) for place, log in zip("xyz", parted, strict=True)]
+    write_log(
+        tmp_path / "x" / A / "subagents" / "agent-a1.jsonl", [e | {"agentId": "a1"} for e in turn(20, "help", "h")]
+    )
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*shared, *at(turn(9, "forked", "d", session=B), 60)])
+    want = None
+    for order in itertools.permutations([*logs, tmp_path / "p" / f"{B}.jsonl"]):
+        db = tmp_path / "a.db"
+        db.unlink(missing_ok=True)
+        for log in order:
+            import_logs(db, log.parent)
+        want = want or dump(db, sources=False)
+        assert dump(db, sources=False) == want
+    assert query(db, "SELECT id, title FROM sessions WHERE role = 'main' ORDER BY id") == [
+        (A, "start"), (f"{A}~2", "start"), (f"{A}~3", "start"), (B, "start")
+    ]  # fmt: skip
+    last = "SELECT text FROM messages WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
+    assert [query(db, last, key) for key in (A, f"{A}~2", f"{A}~3")] == [[("a",)], [("b",)], [("c",)]]
+    assert query(db, "SELECT parent_id FROM sessions WHERE agent_id = 'a1'") == [(f"{A}~3",)]
+    assert verify(db, plugins.build(entry_points=False)).findings == []
+    check_search_index(db)
+    before = dump(db)
+    import_logs(db, *(tmp_path / place for place in "xyzp"))
+    assert dump(db) == before
+    with logs[0].open("ab") as log:
+        log.write(json.dumps(turn(30, "more", "yes")[0]).encode() + b"\n")
+    import_logs(db, tmp_path)
+    assert query(db, last, f"{A}~3") == [("more",)]
+    import_logs(db, tmp_path, again=True)
+    assert verify(db, plugins.build(entry_points=False), full=True).findings == []

@@ -81,7 +81,7 @@ def listing(folder: Path) -> list[dict[str, Any]]:
     rows = []
     for path in folder.iterdir():
         located = Clm().locate(path)
-        if located is None or not path.is_file():
+        if located is None or located.role != "main" or not path.is_file():
             continue
         read = stream(path.read_bytes(), located.session)
         if read.refused is None:

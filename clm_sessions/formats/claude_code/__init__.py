@@ -37,16 +37,19 @@ class ClaudeCode(LogFormat):
     def sniff(self, located: Located, head: Head) -> Claim:
         """By any of the first records; they also name the session of an agent log at a project root."""
         session = sniff.first_session(head.records) if located.session is None else None
+        if session is None and located.session is None and located.agent is not None:
+            session = f"agent-{located.agent}"  # it names no session at all: a run of its own
         return Claim(confidence=sniff.confidence(head.records), session=session)
 
     def reader(self, context: StreamContext, state: Mapping[str, Any] | None = None) -> Reader:
         """A reader for one log, fresh or going on from ``state``."""
         return ClaudeReader(context, state)
 
-    def side(self, located: Located, name: str, data: bytes) -> Sequence[Fact]:  # noqa: ARG002 - part of the interface
-        """``agent_meta`` from a meta.json; other side files say nothing yet."""
+    def side(self, located: Located, name: str, data: bytes) -> Sequence[Fact]:
+        """``agent_meta`` from a meta.json; ``full_result`` for the whole text of a result that was too large for the log."""
         if located.agent is None:
-            return ()
+            call = name.partition(".")[0]
+            return (Fact(name="full_result", value={"name": name, "tool_use_id": call}),) if call else ()
         values = document(data).values
         meta = values[0] if len(values) == 1 and isinstance(values[0], dict) else {}
         known = {ours: meta[key] for key, ours in _META.items() if isinstance(meta.get(key), str) and meta[key]}

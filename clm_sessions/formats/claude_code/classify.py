@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clm_sessions.formats.claude_code import tags
-from clm_sessions.formats.text import trim
 from clm_sessions.model import Command, Kind
+from clm_sessions.text import trim
 
 INTERRUPTED = "[Request interrupted by user"
 

@@ -12,6 +12,7 @@ _SESSION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECAS
 _AGENT_LOG = re.compile(r"agent[-_](.+)\.jsonl")
 _AGENT_META = re.compile(r"agent[-_](.+)\.meta\.json")
 _NOT_LOGS = frozenset(("history.jsonl", "journal.jsonl"))
+"""The prompts of all sessions; the steps of a workflow, beside the logs of its agents."""
 _SEARCHED = 5
 """Folders above an agent log among which its session folder is looked for."""
 
@@ -39,8 +40,10 @@ def locate(path: PurePath) -> Located | None:
     if session is not None and path.parent.name == "tool-results":
         return Located(role="side", session=sid, folder=folder)
     # Any folder with logs is read, whatever its name; only what lies in a session's own folder must be named like one.
+    if name in _NOT_LOGS:
+        return Located(role="known", folder=folder)
     could_be = session is None or _is_session(path.stem) or not _is_session(session.name)
-    if could_be and path.suffix == ".jsonl" and name not in _NOT_LOGS and path.stem:
+    if could_be and path.suffix == ".jsonl" and path.stem:
         return Located(role="main", session=path.stem, folder=path.parent.name)
     return None
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clm_sessions.formats.text import trim
 from clm_sessions.model import Command
+from clm_sessions.text import trim
 
 NOISE_OPEN = ("<local-command-caveat>", "<system-reminder>")
 OUTPUT_OPEN = ("<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -11,6 +11,7 @@ from clm_sessions.formats.codex import files, sniff
 from clm_sessions.formats.codex.dialect import CodexDialect
 from clm_sessions.formats.codex.records import CodexReader
 from clm_sessions.hookspecs import hookimpl
+from clm_sessions.model import Fact
 
 
 class Codex(LogFormat):
@@ -22,7 +23,7 @@ class Codex(LogFormat):
     resume_command: str | None = "codex resume {id}"
 
     def roots(self, home: Path, env: Mapping[str, str]) -> Iterable[Path]:
-        """``sessions`` and ``archived_sessions`` of $CODEX_HOME, else of ~/.codex."""
+        """``sessions``, ``archived_sessions`` and the names of threads of $CODEX_HOME, else of ~/.codex."""
         return files.roots(home, env)
 
     def locate(self, path: PurePath) -> Located | None:
@@ -44,6 +45,10 @@ class Codex(LogFormat):
     def reader(self, context: StreamContext, state: Mapping[str, Any] | None = None) -> Reader:
         """A reader for one rollout, fresh or going on from ``state``."""
         return CodexReader(context, state)
+
+    def index(self, data: bytes) -> Mapping[str, Sequence[Fact]]:
+        """``title.index``: the names of threads in ``session_index.jsonl``."""
+        return {thread: (Fact(name="title.index", value=name),) for thread, name in files.thread_names(data).items()}
 
 
 class CodexDocument(Codex):

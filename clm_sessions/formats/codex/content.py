@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sys import intern
 from typing import Any
 
+from clm_sessions.formats.numbers import count
 from clm_sessions.frames import parse_args
 from clm_sessions.model import Block, Image, Text, Thinking, ToolUse, Unknown
 
@@ -136,7 +137,7 @@ def _unwrapped(text: str) -> tuple[str, dict[str, Any]]:
         return text, {}
     metadata = value["metadata"]
     code = metadata.get("exit_code") if isinstance(metadata, dict) else None
-    return value["output"], {"exit_code": code} if number(code) is not None else {}
+    return value["output"], {"exit_code": code} if count(code) is not None else {}
 
 
 def _signs(text: str) -> dict[str, Any]:
@@ -174,8 +175,3 @@ def compact(value: Any) -> str:  # noqa: ANN401 - a JSON value
 def word(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
     """A text that is not empty, else None."""
     return value if isinstance(value, str) and value else None
-
-
-def number(value: Any) -> int | None:  # noqa: ANN401 - a JSON value
-    """A whole number, else None."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -7,12 +7,12 @@ from typing import Any
 from clm_sessions.formats.codex import content
 from clm_sessions.formats.codex.content import Item, word
 from clm_sessions.formats.codex.thread import Thread, Told
-from clm_sessions.formats.text import trim
 from clm_sessions.model import Message, Place, Text, Thinking
+from clm_sessions.text import trim
 
 FACTS = frozenset(
     ("task_started", "task_complete", "turn_started", "turn_complete", "exec_command_end", "patch_apply_end",
-     "mcp_tool_call_end", "collab_agent_spawn_end", "thread_name_updated")
+     "mcp_tool_call_end", "collab_agent_spawn_end", "thread_name_updated", "thread_rolled_back")
 )  # fmt: skip
 """Events that say how far the work has got, or more of what an item says."""
 _REPEATS = frozenset(

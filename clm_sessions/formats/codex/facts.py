@@ -8,6 +8,7 @@ from typing import Any
 from clm_sessions.formats.base import StreamContext
 from clm_sessions.formats.codex.content import word
 from clm_sessions.formats.codex.sniff import Origin
+from clm_sessions.formats.numbers import count
 from clm_sessions.frames import parse_args
 from clm_sessions.model import Fact, Message, ToolResult
 
@@ -57,13 +58,14 @@ class Facts:
         return tuple(fact for key, name in _CONTEXT.items() for fact in self._new(name, payload.get(key)))
 
     def of_event(self, payload: Mapping[str, Any]) -> tuple[Fact, ...]:
-        """The name of this thread; the thread that a call started."""
+        """The name of this thread; the thread that a call started; how many prompts a person took back."""
         kind = payload.get("type")
         if kind == "thread_name_updated" and payload.get("thread_id") in (None, self._id, *self._threads[:1]):
             return tuple(self._new("title.custom", payload.get("thread_name")))
         if kind == "collab_agent_spawn_end":
             return _hint(payload.get("new_thread_id"), payload.get("call_id"))
-        return ()
+        turns = count(payload.get("num_turns")) if kind == "thread_rolled_back" else None
+        return (Fact(name="rolled_back", value=turns),) if turns is not None and turns > 0 else ()
 
     def of_result(self, message: Message) -> tuple[Fact, ...]:
         """The thread that a call started, where its result names it."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from clm_sessions.formats.text import trim
+from clm_sessions.text import trim
 
 Who = Literal["person", "program", "unsure", "aborted", "agent", "shell", "nobody"]
 

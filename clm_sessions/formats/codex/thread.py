@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from sys import intern
 from typing import Any
 
-from clm_sessions.formats.codex.content import Item, number, word
+from clm_sessions.formats.codex.content import Item, word
 from clm_sessions.formats.codex.names import Names
 from clm_sessions.formats.codex.sniff import LONGEST, Origin
 from clm_sessions.formats.codex.tokens import Tokens
 from clm_sessions.formats.codex.voices import Voices
+from clm_sessions.formats.numbers import count
 from clm_sessions.model import Block, Disposition, Image, Kind, Message, Place, Text, Usage
 
 Told = Message | Disposition
@@ -70,7 +71,7 @@ class Thread:
             self._ended(kind, event)
 
     def _ended(self, kind: str, event: Item) -> None:
-        call, code = word(event.get("call_id")), number(event.get("exit_code"))
+        call, code = word(event.get("call_id")), count(event.get("exit_code"))
         told: dict[str, Any] = {}
         if kind == "exec_command_end" and code is not None:
             told["exit_code"] = code
