@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -33,6 +33,7 @@ from clm_sessions.model import (
 )
 from clm_sessions.store import reader, search
 from clm_sessions.store.connect import open_reader
+from clm_sessions.store.narrow import Narrow, of_sessions
 
 
 def load(
@@ -215,6 +216,17 @@ class Database:
         found = reader.session_infos(self.db, "s.role IN ('main', 'orphan')")
         return [StoredSession(info, self.db) for info in found]
 
+    def select(self, narrow: Narrow) -> list[StoredSession]:
+        """The sessions and orphan runs that are asked for, newest first. UsageError for names that are not there."""
+        condition, bound = of_sessions(self.db, narrow, in_span=True)
+        where = "s.role IN ('main', 'orphan')" + (f" AND {condition}" if condition else "")
+        return [StoredSession(info, self.db) for info in reader.session_infos(self.db, where, bound)]
+
+    def short_ids(self, least: int = 8) -> dict[str, str]:
+        """For each session and orphan run the shortest beginning of its id that names it alone, of ``least`` or more."""
+        rows = self.db.execute("SELECT id FROM sessions WHERE role IN ('main', 'orphan') ORDER BY id")
+        return _shortened([row[0] for row in rows], least)
+
     def __iter__(self) -> Iterator[StoredSession]:
         return iter(self.sessions)
 
@@ -237,9 +249,21 @@ class Database:
             raise NoSessionError(f"{what} with an id that is or begins with {sid!r} in {self.path}")
         return StoredSession(found[0], self.db)
 
-    def search(self, text: str, *, limit: int = 50) -> list[search.Hit]:
-        """Messages and tool calls that hold the words of ``text``, best first. Any text is a valid query."""
-        return search.search(self.db, text, limit=limit)
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int = 50,
+        narrow: Narrow | None = None,
+        kinds: Collection[str] = (),
+        noise: bool = True,
+        copies: bool = True,
+    ) -> list[search.Hit]:
+        """Messages and tool calls that hold the words of ``text``, best first. Any text is a valid query.
+
+        The rest as in ``store.search.search``.
+        """
+        return search.search(self.db, text, limit=limit, narrow=narrow, kinds=kinds, noise=noise, copies=copies)
 
     def close(self) -> None:
         """Close the file."""
@@ -257,3 +281,17 @@ class Database:
 def open_db(path: str | os.PathLike[str]) -> Database:
     """The database at ``path``, for reading."""
     return Database(path)
+
+
+def _shortened(ids: Sequence[str], least: int) -> dict[str, str]:
+    """By id (they are sorted), the beginning that neither neighbour has."""
+    short = {}
+    for before, sid, after in zip(["", *ids], ids, [*ids[1:], ""], strict=False):
+        shared = max(_shared(sid, other) for other in (before, after))
+        short[sid] = sid[: max(least, shared + 1)]
+    return short
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

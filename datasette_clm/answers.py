@@ -6,7 +6,9 @@ import json
 import sqlite3
 
 from clm_sessions.errors import DatabaseError
-from datasette_clm import ask, data, find, html, loader, markdown, raw
+from clm_sessions.export import markdown
+from clm_sessions.export.data import chunk_data
+from datasette_clm import ask, data, find, html, loader, raw
 from datasette_clm.visit import Answer, Body, Missing, Page, Visit
 
 
@@ -19,7 +21,8 @@ def session(db: sqlite3.Connection, visit: Visit) -> Answer:
         return _json(data.session_json(found, visit.urls))
     if visit.format == ".md":
         page = found.page
-        place = f"chunks {page.first:,} to {page.last:,} of {page.total:,}, page {page.number} of {page.pages}"
+        place = f"chunks {page.first:,} to {page.last:,} of {page.total:,}"
+        place += f", page {page.number} of {page.pages}" if page.pages > 1 else ""
         return _markdown(markdown.session_md(found.info, found.views, place, data.TEXT_LIMIT))
     return Page(template="clm_session.html", page=html.session_page(found, visit.urls, visit.agent(found.info.format)))
 
@@ -43,7 +46,7 @@ def chunk(db: sqlite3.Connection, visit: Visit) -> Answer:
     info, content, view = found
     raw_too = set(raw.NEEDS) <= visit.tables
     if visit.format == ".json":
-        body = data.chunk_json(view, visit.urls, info.id, images="attachments" in visit.tables, limit=None)
+        body = chunk_data(view, info.id, visit.urls, images="attachments" in visit.tables)
         raws = [visit.urls.raw(info.id, seq) for seq in content.messages] if raw_too else []
         return _json({"ok": True, "session": info.id, **body, "raw_urls": raws})
     if visit.format == ".md":

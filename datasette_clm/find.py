@@ -79,15 +79,3 @@ def titles(db: sqlite3.Connection, q: str, limit: int = 10) -> list[tuple[str, s
         (query, limit),
     )
     return [(row[0], row[1]) for row in rows]
-
-
-def pieces(snippet: str) -> list[tuple[str, bool]]:
-    """A snippet in pieces, each with whether it is marked. Marks that the log itself brings only mark."""
-    parts: list[tuple[str, bool]] = []
-    for number, part in enumerate(snippet.split(MARK_START)):
-        inside, end, after = part.partition(MARK_END) if number else ("", "", part)
-        if number:
-            parts.append((inside, True))
-            after = after if end else ""
-        parts.append((after, False))
-    return [(text.replace(MARK_END, ""), marked) for text, marked in parts if text]

@@ -15,13 +15,14 @@ from clm_sessions.formats.base import LogFormat
 from clm_sessions.model import ChunkContent, Image, SessionInfo
 from clm_sessions.render import Entry, Options
 from clm_sessions.render.escape import bdi, esc
+from clm_sessions.store.relations import Other
+from clm_sessions.store.search import pieces
 from clm_sessions.times import iso
 from clm_sessions.view import ChunkView
 from clm_sessions.view.words import one_line, plural, size
-from datasette_clm.find import Found, pieces
+from datasette_clm.find import Found
 from datasette_clm.loader import PAGE, Loaded
 from datasette_clm.pages import Page
-from datasette_clm.relations import Other
 from datasette_clm.safe import safe
 from datasette_clm.urls import Urls
 

@@ -7,14 +7,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from clm_sessions.export.data import copied
 from clm_sessions.model import Chunk, ChunkContent, Message, SessionInfo, ToolCall, ToolResult, ToolUse
 from clm_sessions.store import reader
+from clm_sessions.store.relations import Relations, relations
 from clm_sessions.view import ChunkView, Step, ToolView, chunk_view
 from datasette_clm import find
 from datasette_clm.ask import Ask
 from datasette_clm.find import Found
 from datasette_clm.pages import Page, page_of
-from datasette_clm.relations import Relations, relations
 
 NEEDS = ("sessions", "chunks", "messages")
 WANTS = ("tool_calls", "attachments", "requests", "projects", "session_tools", "ingest_issues", "sources", "raw_blocks")
@@ -50,9 +51,7 @@ class Loaded:
 
     def copied(self, seq: int) -> bool:
         """Whether a chunk holds nothing but copied messages."""
-        return 0 <= seq < len(self.chunks) and all(
-            m < self.inherited for m in self.chunks[seq].messages or (self.inherited,)
-        )
+        return 0 <= seq < len(self.chunks) and copied(self.chunks[seq], self.inherited)
 
 
 def load(db: sqlite3.Connection, tables: frozenset[str], sid: str, ask: Ask, describe: Describe) -> Loaded | None:
@@ -76,9 +75,7 @@ def load(db: sqlite3.Connection, tables: frozenset[str], sid: str, ask: Ask, des
         tools=_tools(db, sid) if {"session_tools", "tool_calls"} <= tables else (),
         thinks=_thinks(db, sid),
         issues=_count(db, "ingest_issues", sid) if "ingest_issues" in tables else None,
-        inherited=int(
-            db.execute("SELECT coalesce(inherited_messages, 0) FROM sessions WHERE id = ?", (sid,)).fetchone()[0]
-        ),
+        inherited=reader.inherited(db, sid),
         page=page,
         views=shown,
         hidden={

@@ -18,9 +18,9 @@ from clm_sessions.render.header import (
 )
 from clm_sessions.render.images import data_url
 from clm_sessions.render.options import Options
-from clm_sessions.render.page import css, page_html, root_html
+from clm_sessions.render.page import css, page_html, page_parts, root_html
 from clm_sessions.render.sections import Place, section_html
-from clm_sessions.render.terminal import text
+from clm_sessions.render.terminal import line, text
 
 __all__ = [
     "Bar",
@@ -33,9 +33,11 @@ __all__ = [
     "css",
     "data_url",
     "facts",
+    "line",
     "outline",
     "outline_html",
     "page_html",
+    "page_parts",
     "root_html",
     "section_html",
     "session_header_html",

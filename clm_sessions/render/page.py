@@ -8,6 +8,7 @@ from importlib import resources
 from clm_sessions.render.escape import esc
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+_ROOT = '<div class="clm-root tex2jax_ignore mathjax_ignore">'
 
 
 @cache
@@ -18,15 +19,22 @@ def css() -> str:
 
 def root_html(body: str) -> str:
     """Rendered cards in the element the stylesheet needs around them; keeps typesetters of ``$…$`` away."""
-    return f'<div class="clm-root tex2jax_ignore mathjax_ignore">\n{body}</div>\n'
+    return f"{_ROOT}\n{body}</div>\n"
 
 
 def page_html(title: str, body: str) -> str:
     """A self-contained HTML document. ``title`` is plain text; ``body`` comes from this package."""
-    return (
+    start, end = page_parts(title)
+    return f"{start}{body}{end}"
+
+
+def page_parts(title: str) -> tuple[str, str]:
+    """What stands before and behind the body of such a document, for those who write it piece by piece."""
+    start = (
         '<!doctype html>\n<html lang="en" class="clm-page">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="referrer" content="no-referrer">\n'
         f"<title>{esc(title)}</title>\n<style>\n{css()}</style>\n</head>\n<body>\n"
-        f'<main class="clm-main">\n{root_html(body)}</main>\n</body>\n</html>\n'
+        f'<main class="clm-main">\n{_ROOT}\n'
     )
+    return start, "</div>\n</main>\n</body>\n</html>\n"

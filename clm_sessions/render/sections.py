@@ -10,7 +10,6 @@ from clm_sessions.render.code import code_lines, numbered
 from clm_sessions.render.diff import diff_html
 from clm_sessions.render.escape import bdi, esc, scrollable
 from clm_sessions.render.images import image_html
-from clm_sessions.render.markdown import markdown_html
 from clm_sessions.render.options import Options
 from clm_sessions.view import Section
 from clm_sessions.view.words import plural, size
@@ -109,6 +108,8 @@ def _text(section: Section, place: Place, more: str | None) -> str:
 
 
 def _markdown(section: Section, place: Place, more: str | None) -> str:
+    from clm_sessions.render.markdown import markdown_html  # its parsers are slow to import, and text needs none
+
     def make(text: str) -> str:
         html = markdown_html(text, place.heading, highlight=place.colour(text))
         if html is None:

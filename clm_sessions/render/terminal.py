@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterator
 from datetime import timezone, tzinfo
 
@@ -28,6 +30,8 @@ _MARKS = {
     "raw": "?",
 }
 _STATUS = {"error": "✗ failed", "interrupted": "⊘ interrupted", "unanswered": "○ no result", "ok": "✓ ok"}
+_PROSE = {"markdown", "text", "note"}
+_LEAD = re.compile(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)?")
 _COLOURS = {
     "user": "1;34",
     "ai": "1;36",
@@ -40,13 +44,15 @@ _COLOURS = {
 }
 
 
-def text(view: ChunkView, *, colour: bool = False, full: bool = False, tz: tzinfo = timezone.utc) -> str:
-    """One chunk as lines of text, ending in a line break.
+def text(
+    view: ChunkView, *, colour: bool = False, full: bool = False, tz: tzinfo = timezone.utc, width: int | None = None
+) -> str:
+    """One chunk as lines of text, ending in a line break. ``width``: characters at which prose is wrapped.
 
     ``full`` unfolds every step; otherwise a step is one line and only those open by default are shown whole.
     ``colour`` adds SGR sequences of ours. Long sections are cut and say how large they are.
     """
-    paint = _Paint(colour)
+    paint = _Paint(colour, width)
     lines = [*_head(view, paint, tz)]
     for section in view.sections:
         if full or not section.folded:
@@ -57,8 +63,8 @@ def text(view: ChunkView, *, colour: bool = False, full: bool = False, tz: tzinf
 
 
 class _Paint:
-    def __init__(self, on: bool) -> None:
-        self._on = on
+    def __init__(self, on: bool, width: int | None) -> None:
+        self._on, self.width = on, width
 
     def __call__(self, name: str, words: str) -> str:
         code = _COLOURS.get(name)
@@ -73,8 +79,8 @@ def _head(view: ChunkView, paint: _Paint, tz: tzinfo) -> Iterator[str]:
     facts += [_STATUS[view.status]] if view.status in {"error", "interrupted"} and not view.badges else []
     who = view.summary if view.kind == "compact" and view.summary else view.who
     yield ""
-    yield paint(view.kind, f"#{view.number} {_clean(who)}") + paint(
-        "dim", "".join(f" · {_clean(fact)}" for fact in facts if fact)
+    yield paint(view.kind, f"#{view.number} {line(who)}") + paint(
+        "dim", "".join(f" · {line(fact)}" for fact in facts if fact)
     )
 
 
@@ -85,8 +91,14 @@ def _step(step: Step, paint: _Paint, full: bool) -> Iterator[str]:
         return
     ends = [*step.badges, _STATUS.get(step.status or "", "") if step.status != "ok" else ""]
     ends += [duration(step.duration_ms)] if step.duration_ms is not None else []
-    tail = paint("error" if step.status == "error" else "dim", "".join(f" · {_clean(end)}" for end in ends if end))
-    yield f"  {_MARKS.get(step.kind, '?')} {_clean(step.title)} {paint('dim', _clean(step.subtitle))}".rstrip() + tail
+    tail = paint("error" if step.status == "error" else "dim", "".join(f" · {line(end)}" for end in ends if end))
+    title = line(step.title)
+    room = (
+        2_000
+        if paint.width is None
+        else max(20, paint.width - len(title) - sum(len(end) + 3 for end in ends if end) - 6)
+    )
+    yield f"  {_MARKS.get(step.kind, '?')} {title} {paint('dim', line(step.subtitle, room))}".rstrip() + tail
     if not full and not step.open:
         return
     for section in step.sections:
@@ -96,22 +108,40 @@ def _step(step: Step, paint: _Paint, full: bool) -> Iterator[str]:
 
 def _section(section: Section, paint: _Paint, indent: str) -> Iterator[str]:
     if section.title:
-        yield indent + paint("dim", f"{_clean(section.title)}:")
-    yield from (f"{indent}{line}".rstrip() for line in _body(section, paint))
+        yield indent + paint("dim", f"{line(section.title)}:")
+    body = _body(section, paint)
+    if paint.width is not None and section.kind in _PROSE:
+        body = _wrapped(body, max(20, paint.width - len(indent)))
+    yield from (f"{indent}{each}".rstrip() for each in body)
+
+
+def _wrapped(texts: Iterator[str], width: int) -> Iterator[str]:
+    """Lines of prose at most ``width`` characters long, those of a list item below its text; code and tables stay."""
+    fenced = False
+    for each in texts:
+        fenced ^= each.lstrip().startswith(("```", "~~~"))
+        if fenced or len(each) <= width or each.startswith(("    ", "\t", "|")):
+            yield each
+            continue
+        found = _LEAD.match(each)
+        lead = len(found[0]) if found else 0
+        yield from textwrap.wrap(
+            each, width, subsequent_indent=" " * min(lead, width // 2), break_long_words=False, break_on_hyphens=False
+        )
 
 
 def _body(section: Section, paint: _Paint) -> Iterator[str]:
     if section.kind == "diff":
-        for line in section.diff:
-            name = {"+": "add", "-": "del"}.get(line.sign, "dim" if line.sign == "@" else "")
-            yield paint(name, ("" if line.sign == "@" else line.sign) + visible(plain(line.text[:_LIMIT])))
+        for row in section.diff:
+            name = {"+": "add", "-": "del"}.get(row.sign, "dim" if row.sign == "@" else "")
+            yield paint(name, ("" if row.sign == "@" else row.sign) + visible(plain(row.text[:_LIMIT])))
     elif section.kind in {"table", "key_values"}:
         joint = ": " if section.kind == "key_values" else " | "
         yield from (
-            _clean(joint.join(row)) for row in ((section.header, *section.rows) if section.header else section.rows)
+            line(joint.join(row)) for row in ((section.header, *section.rows) if section.header else section.rows)
         )
     elif section.image is not None:
-        yield f"[image: {_clean(section.image.media_type)}, {size(section.image.size)}]"
+        yield f"[image: {line(section.image.media_type)}, {size(section.image.size)}]"
     else:
         yield from _text(section.text)
 
@@ -124,6 +154,6 @@ def _text(whole: str) -> Iterator[str]:
         yield from visible(plain(part.tail)).rstrip("\n").split("\n")
 
 
-def _clean(words: str) -> str:
-    """One line without control characters."""
-    return one_line(visible(plain(words)), 2_000)
+def line(words: str, limit: int = 2_000) -> str:
+    """Log text on one line of at most ``limit`` characters that cannot act on a terminal or reorder what stands beside it."""
+    return one_line(visible(plain(words[: limit * 8])), limit)

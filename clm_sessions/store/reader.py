@@ -181,6 +181,12 @@ def side_facts(db: sqlite3.Connection, sid: str) -> list[tuple[str, Fact]]:
     return [(side, Fact(name=name, value=json.loads(value))) for side, name, value in rows]
 
 
+def inherited(db: sqlite3.Connection, sid: str) -> int:
+    """How many messages at the beginning of a session were copied from another one."""
+    row = db.execute("SELECT coalesce(inherited_messages, 0) FROM sessions WHERE id = ?", (sid,)).fetchone()
+    return int(row[0]) if row else 0
+
+
 def issues(db: sqlite3.Connection, sid: str) -> list[Issue]:
     """What was wrong with the log of a session."""
     rows = db.execute(

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from clm_sessions import times
+from clm_sessions.store.narrow import Narrow, of_rows, tools
+from clm_sessions.store.narrow import models as names
 
 _PIECE = re.compile(r'"([^"]*)"(\*?)|(\S+)')
 _UNSTORABLE = re.compile('["\\0\ud800-\udfff]')
 LIMIT = 1 << 20
 TERMS = 64
 TERM_LENGTH = 200
+_MESSAGES = ("user", "ai", "system", "compact", "sidechain")
+KINDS = (*_MESSAGES, "thinking", "tool")
+"""Where to search: the texts of messages of one kind, thinking, or tool calls with their results."""
 MARK_START, MARK_END = "\x02", "\x03"
 """Set around the words found in a snippet: characters that no stored text needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A place where the words stand. ``kind``: message or tool_call; ``snippet`` marks the words with STX and ETX."""
+    """A place where the words stand. ``kind``: message or tool_call; ``snippet`` marks the words with STX and ETX.
+
+    ``name``: origin of the message, or the tool. ``at`` in milliseconds; ``title`` and ``project`` are of the session.
+    """
 
     kind: str
     session_id: str
@@ -26,6 +37,9 @@ class Hit:
     name: str
     snippet: str
     rank: float
+    at: int | None = None
+    title: str | None = None
+    project: str | None = None
 
 
 def fts_query(text: str) -> str | None:
@@ -48,28 +62,103 @@ def fts_query(text: str) -> str | None:
     return " ".join(terms) or None
 
 
-def search(db: sqlite3.Connection, text: str, *, limit: int = 50) -> list[Hit]:
-    """The best ``limit`` hits in messages and tool calls together, at most ``LIMIT``."""
+def search(
+    db: sqlite3.Connection,
+    text: str,
+    *,
+    limit: int = 50,
+    narrow: Narrow | None = None,
+    kinds: Collection[str] = (),
+    noise: bool = True,
+    copies: bool = True,
+) -> list[Hit]:
+    """The best ``limit`` hits in messages and tool calls together, at most ``LIMIT``.
+
+    ``kinds``: some of ``KINDS``, none for all. ``noise``: also what is never shown. ``copies``: also in what a session
+    copied from another one. UsageError if ``narrow`` names what the database does not have.
+    """
     query = fts_query(text)
     limit = max(0, min(limit, LIMIT))
     if query is None or not limit:
         return []
-    hits = [
-        *_hits(db, "messages", "m.seq", "m.origin", query, limit),
-        *_hits(db, "tool_calls", "m.message_seq", "m.name", query, limit),
-    ]
+    narrow = narrow or Narrow()
+    hits: list[Hit] = []
+    for ask in _asks(db, narrow, kinds, noise):
+        condition, bound = of_rows(db, narrow, "m", ask.at)
+        where = [*ask.where, *([] if copies else ["m.inherited = 0"]), *([condition] if condition else [])]
+        hits += _hits(db, ask, f"{ask.columns}({query})", where, [*ask.bound, *bound], limit)
     return sorted(hits, key=lambda h: h.rank)[:limit]
 
 
-def _hits(db: sqlite3.Connection, table: str, seq: str, name: str, query: str, limit: int) -> list[Hit]:
-    """Hits of one table. The best rowids are chosen before snippets are made of them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ask:
+    """One query: in which table and columns, and for which of its rows (alias ``m``)."""
+
+    table: str
+    seq: str
+    name: str
+    at: str
+    columns: str = ""
+    where: tuple[str, ...] = ()
+    bound: tuple[str, ...] = ()
+
+
+def _asks(db: sqlite3.Connection, narrow: Narrow, kinds: Collection[str], noise: bool) -> list[_Ask]:
+    models = names(db, narrow) if narrow.models else []
+    messages = _Ask(table="messages", seq="m.seq", name="m.origin", at="at")
+    calls = _Ask(table="tool_calls", seq="m.message_seq", name="m.name", at="started_at")
+    if models:
+        marks = ", ".join("?" * len(models))
+        of_call = (
+            f"(SELECT a.model FROM messages a WHERE a.session_id = m.session_id AND a.seq = m.message_seq) IN ({marks})"
+        )
+        messages = replace(messages, where=(f"m.model IN ({marks})",), bound=tuple(models))
+        calls = replace(calls, where=(of_call,), bound=tuple(models))
+    if narrow.tools:
+        wanted = tools(db, narrow)
+        where = (*calls.where, f"m.name IN ({', '.join('?' * len(wanted))})")
+        return [replace(calls, where=where, bound=(*calls.bound, *wanted))]
+    if not kinds:
+        return [messages if noise else replace(messages, where=(*messages.where, "m.kind <> 'hard_noise'")), calls]
+    found = [calls] if "tool" in kinds else []
+    if "thinking" in kinds:
+        found.append(replace(messages, columns="{search_thinking} : "))
+    spoken = [kind for kind in _MESSAGES if kind in kinds]
+    if spoken:
+        marks = ", ".join("?" * len(spoken))
+        where, bound = (*messages.where, f"m.kind IN ({marks})"), (*messages.bound, *spoken)
+        found.append(replace(messages, columns="{search_text} : ", where=where, bound=bound))
+    return found
+
+
+def _hits(
+    db: sqlite3.Connection, ask: _Ask, query: str, where: Sequence[str], bound: Sequence[str], limit: int
+) -> list[Hit]:
+    """Hits of one query. The best rowids are chosen before snippets are made of them."""
+    fts, also = f"{ask.table}_fts", "".join(f" AND {one}" for one in where)
     rows = db.execute(
-        f"SELECT m.session_id, m.chunk_seq, {seq}, {name}, snippet({table}_fts, -1, ?, ?, '…', 24), f.rank "
-        f"FROM {table}_fts f JOIN {table} m ON m.rowid = f.rowid WHERE {table}_fts MATCH ? ORDER BY f.rank LIMIT ?",
-        (MARK_START, MARK_END, query, limit),
+        f"SELECT m.session_id, m.chunk_seq, {ask.seq}, {ask.name}, m.{ask.at}, s.title, s.project_name, "
+        f"snippet({fts}, -1, ?, ?, '…', 24), f.rank FROM {fts} f JOIN {ask.table} m ON m.rowid = f.rowid "
+        f"LEFT JOIN sessions s ON s.id = m.session_id WHERE {fts} MATCH ?{also} ORDER BY f.rank LIMIT ?",
+        (MARK_START, MARK_END, query, *bound, limit),
     )
-    kind = "message" if table == "messages" else "tool_call"
+    kind = "message" if ask.table == "messages" else "tool_call"
     return [
-        Hit(kind=kind, session_id=s, chunk_seq=c, message_seq=q, name=n or "", snippet=t or "", rank=r)
-        for s, c, q, n, t, r in rows
-    ]
+        Hit(
+            kind=kind, session_id=sid, chunk_seq=chunk, message_seq=seq, name=name or "", snippet=snippet or "",
+            rank=rank, at=times.parse(at), title=title, project=project,
+        )
+        for sid, chunk, seq, name, at, title, project, snippet, rank in rows
+    ]  # fmt: skip
+
+
+def pieces(snippet: str) -> list[tuple[str, bool]]:
+    """A snippet in pieces, each with whether it is marked. Marks that the log itself brings only mark."""
+    parts: list[tuple[str, bool]] = []
+    for number, part in enumerate(snippet.split(MARK_START)):
+        inside, end, after = part.partition(MARK_END) if number else ("", "", part)
+        if number:
+            parts.append((inside, True))
+            after = after if end else ""
+        parts.append((after, False))
+    return [(text.replace(MARK_END, ""), marked) for text, marked in parts if text]

@@ -99,7 +99,7 @@ async def test_search_in_one_session_finds_nothing_elsewhere(demo):
 
 
 async def test_marks_that_a_log_brings_itself_cannot_break_the_page():
-    from datasette_clm.find import pieces
+    from clm_sessions.store.search import pieces
 
     assert pieces("a\x02b\x03c") == [("a", False), ("b", True), ("c", False)]
     assert pieces("\x03a\x02\x02b") == [("a", False), ("b", True)]

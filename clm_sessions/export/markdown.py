@@ -1,9 +1,9 @@
-"""A loaded page as Markdown: prose as it was written but with no live HTML or image, everything else in fences."""
+"""A session as Markdown: prose as it was written but with no live HTML or image, everything else in fences."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import timezone
 
 from markdown_it import MarkdownIt
@@ -22,14 +22,20 @@ _TICKS = re.compile(r"`+")
 _PARSER_LIMIT = 20_000
 
 
-def session_md(info: SessionInfo, views: Sequence[ChunkView], place: str, limit: int | None) -> str:
+def session_md(info: SessionInfo, views: Iterable[ChunkView], place: str, limit: int | None) -> str:
     """A session, or a part of it: ``place`` says which. ``limit``: characters of each fenced text, None for all."""
-    lines = [f"# {inline(info.title or info.native_id)}", ""]
-    lines += [f"- {label}: {inline(value)}" for label, value in facts(info)]
-    lines += [f"- Shown: {place}", ""]
+    return "\n".join(lines(info, views, place, limit)).rstrip() + "\n"
+
+
+def lines(
+    info: SessionInfo, views: Iterable[ChunkView], place: str, limit: int | None, note: str | None = None
+) -> Iterator[str]:
+    """The same line by line, no card before it is asked for. ``note`` stands below the facts."""
+    yield from (f"# {inline(info.title or info.native_id)}", "")
+    yield from (f"- {label}: {inline(value)}" for label, value in facts(info))
+    yield from (f"- Shown: {place}", *([f"- {note}"] if note else []), "")
     for view in views:
-        lines += chunk_md(view, limit)
-    return "\n".join(lines).rstrip() + "\n"
+        yield from chunk_md(view, limit)
 
 
 def chunk_md(view: ChunkView, limit: int | None) -> Iterator[str]:
