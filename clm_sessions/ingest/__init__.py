@@ -14,6 +14,7 @@ from clm_sessions.errors import DatabaseError, UsageError
 from clm_sessions.ingest import again as again_
 from clm_sessions.ingest import indexes, ledger, report
 from clm_sessions.ingest.bundle import BundleImport, Outcome
+from clm_sessions.ingest.choose import Choice, Excluded, leave_out
 from clm_sessions.ingest.discover import Discovery, Files, Known, discover
 from clm_sessions.ingest.keys import Verdict, behind, session_key, sort_copies
 from clm_sessions.ingest.rename import rename
@@ -24,7 +25,7 @@ from clm_sessions.sources import Prints, path_of, unique
 from clm_sessions.store.connect import begin, close_writer, open_writer, what_failed
 from clm_sessions.store.writer import Writer
 
-__all__ = ["Files", "Progress", "Report", "default_roots", "ingest"]
+__all__ = ["Choice", "Files", "Progress", "Report", "default_roots", "ingest"]
 
 BATCH = 64_000_000
 """Bytes of source in one transaction (decision 7)."""
@@ -75,15 +76,17 @@ def ingest(
     registry: Registry,
     *,
     only: str | None = None,
+    choice: Choice | None = None,
     keep_raw: bool = True,
     again: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Import everything below ``roots`` into ``database`` (made if missing), reading only what changed.
 
-    ``only``: the one format to read as. ``again``: read and write everything anew, whether it changed or not; what is
-    gone is read from the raw archive. Raises UsageError if a root is missing, DatabaseError if the database cannot
-    be used. Interrupted by Ctrl-C it keeps what was committed and says so in the report.
+    ``only``: the one format to read as. ``choice``: which sessions to take; the others are counted as left out, and
+    what the database has of them stays as it is. ``again``: read and write everything anew, whether it changed or not;
+    what is gone is read from the raw archive. Raises UsageError if a root is missing, DatabaseError if the database
+    cannot be used. Interrupted by Ctrl-C it keeps what was committed and says so in the report.
     """
     for root in roots:
         if not root.exists():
@@ -94,7 +97,7 @@ def ingest(
     work = _Import(db=db, writer=Writer(db, again=again), progress=progress, keep_raw=keep_raw, again=again)
     try:
         try:
-            _run(work, roots, registry, only)
+            _run(work, roots, registry, only, choice or Choice())
         except KeyboardInterrupt:
             work.writer.rollback()
             work.report.interrupted = True
@@ -107,9 +110,11 @@ def ingest(
     return work.report
 
 
-def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | None) -> None:
+def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | None, choice: Choice) -> None:
     _look(work)
     found = discover(roots, registry, known=None if work.again else _known(work.sources), only=only)
+    if choice:
+        work.report.left_out = leave_out(found, choice, work.db, work.sources, again=work.again)
     _begin(work)
     if work.again:
         again_.prepare(work.db)
@@ -140,7 +145,9 @@ def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | N
             again_.finish(work.db)
         work.writer.settle_all()
         _commit(work)
-    work.report.notices += [*found.issues, *found.problems.items()]
+    unseen = Excluded(choice.exclude)
+    told = [*found.issues, *found.problems.items()]
+    work.report.notices += [(path, issue) for path, issue in told if not unseen.below(path, roots)]
 
 
 def _take_indexes(work: _Import, found: Discovery, registry: Registry) -> None:

@@ -14,7 +14,10 @@ CHANGES = ("new", "changed", "unchanged", "gone")
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """Sources and sessions by what happened to them, totals of the whole database, issues by reason."""
+    """Sources and sessions by what happened to them, totals of the whole database, issues by reason.
+
+    ``left_out``: sessions and files that were not chosen.
+    """
 
     sources: Counter[str] = field(default_factory=Counter)
     sessions: Counter[str] = field(default_factory=Counter)
@@ -25,12 +28,14 @@ class Report:
     bytes: int = 0
     seconds: float = 0.0
     interrupted: bool = False
+    left_out: tuple[int, int] = (0, 0)
 
     def json(self) -> dict[str, Any]:
-        """Counts of new, changed, unchanged, gone; totals; issues by kind over the whole database; seconds."""
+        """Counts of new, changed, unchanged, gone; what was left out; totals; issues by kind over the whole database; seconds."""
         return {
             "sources": {change: self.sources[change] for change in CHANGES},
             "sessions": {change: self.sessions[change] for change in CHANGES},
+            "left_out": dict(zip(("sessions", "sources"), self.left_out, strict=True)),
             "totals": self.totals,
             "issues": self.issues,
             "seconds": round(self.seconds, 3),
