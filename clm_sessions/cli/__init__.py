@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
+from pathlib import Path
 from typing import IO, Any
 
 import click
@@ -11,10 +13,15 @@ import click
 from clm_sessions import __version__, plugins
 from clm_sessions.cli.checking import check_log
 from clm_sessions.cli.common import plain
+from clm_sessions.cli.completing import completion
+from clm_sessions.cli.counting import stats_
+from clm_sessions.cli.exporting import export, export_table
 from clm_sessions.cli.importing import import_
 from clm_sessions.cli.keeping import export_log, verify
+from clm_sessions.cli.listing import list_, plugins_
+from clm_sessions.cli.searching import search
 from clm_sessions.cli.serving import serve
-from clm_sessions.cli.showing import list_, plugins_, show
+from clm_sessions.cli.showing import show
 from clm_sessions.errors import ClmError
 from clm_sessions.store.connect import what_failed
 
@@ -26,37 +33,85 @@ class _Failure(click.ClickException):
         click.echo(f"clm-sessions: {self.message}", err=True, file=file)
 
 
+class _Misuse(_Failure):
+    """A command line that makes no sense."""
+
+    exit_code = 2
+
+
 class _Group(click.Group):
-    """A group whose errors are one line wherever it is mounted, and a traceback with ``--debug``."""
+    """A group whose errors are one line wherever it is mounted, and a traceback with ``--debug``.
+
+    ``--debug`` and ``--config`` may stand behind the name of a command too.
+    """
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        there = {option for param in cmd.params for option in param.opts}
+        cmd.params += [option for option in _shared(hidden=True) if not there.intersection(option.opts)]
+        super().add_command(cmd, name)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what a command returns
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:
-            raise
+        except BrokenPipeError:  # whoever read along has seen enough
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for what is flushed at the end
+            ctx.exit(0)
+        except click.UsageError as error:
+            command = error.ctx.info_name if error.ctx is not None and error.ctx is not ctx else None
+            raise _wrong(error, command) from error
         except (ClmError, OSError, sqlite3.Error) as error:
-            if ctx.params.get("debug"):
+            if ctx.find_object(dict) and ctx.obj.get("debug"):
                 raise
             raise _Failure(plain(_said(error))) from error
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def _shared(*, hidden: bool) -> list[click.Option]:
+    return [
+        click.Option(
+            ["--config"], type=click.Path(path_type=Path), metavar="FILE", hidden=hidden, expose_value=False,
+            callback=_keep, help="Settings (TOML) from this file; see docs/terminal.md.",
+        ),
+        click.Option(
+            ["--debug"], is_flag=True, hidden=hidden, expose_value=False, callback=_keep,
+            help="Show the whole traceback of an error.",
+        ),
+    ]  # fmt: skip
+
+
+def _keep(context: click.Context, param: click.Parameter, value: object) -> None:
+    """Keep an option of all commands for whoever asks for it."""
+    shared = context.ensure_object(dict)
+    if value and param.name is not None:
+        shared[param.name] = value
+
+
+def _wrong(error: click.UsageError, command: str | None) -> _Misuse:
+    """A command line that makes no sense, in one line."""
+    words = ["clm-sessions", *([command] if command else [])]
+    return _Misuse(f"{plain(error.format_message())} (see: {' '.join(words)} --help)")
+
+
+@click.group(
+    cls=_Group,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    params=_shared(hidden=False),
+)
 @click.version_option(__version__, package_name="clm-sessions")
-@click.option("--debug", is_flag=True, help="Show the whole traceback of an error.")
 @click.pass_context
-def cli(context: click.Context, debug: bool) -> None:
+def cli(context: click.Context) -> None:
     """Read the session logs of AI agents into one SQLite file, and browse them.
 
     Logs are private: the database is readable by you alone, and is served to this machine alone.
     """
-    context.ensure_object(dict)
-    context.obj["debug"] = debug
-    if "registry" not in context.obj:
-        context.obj["registry"] = plugins.from_environment()
+    shared = context.ensure_object(dict)
+    if "registry" not in shared:
+        shared["registry"] = plugins.from_environment()
 
 
-for command in (import_, list_, show, plugins_, serve, check_log, verify, export_log):
-    cli.add_command(command)
+for each in (
+    import_, serve, list_, search, show, stats_, export, export_table, export_log, verify, check_log, plugins_, completion,
+):  # fmt: skip
+    cli.add_command(each)
 
 
 def command_group() -> click.Group:
@@ -67,21 +122,24 @@ def command_group() -> click.Group:
 
 def main() -> None:
     """Run the command with the commands of plugins. An error is one line on stderr and exit code 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
     found = plugins.from_environment()
     found.register_commands(cli)
     try:
-        cli.main(obj={"registry": found}, standalone_mode=False)
+        cli.main(prog_name="clm-sessions", obj={"registry": found}, standalone_mode=False)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
+    except click.UsageError as error:
+        _wrong(error, None).show()
+        sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        sys.stdout = None
-        sys.exit(141)
 
 
 def _said(error: Exception) -> str:

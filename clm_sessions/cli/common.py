@@ -1,17 +1,37 @@
-"""What several commands share: which argument is the database, and how numbers read."""
+"""What several commands share: which argument is the database, the settings, and how text and numbers read."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import click
+
+from clm_sessions.config import Config, load_config
 from clm_sessions.errors import UsageError
 from clm_sessions.sources import looks_like_database
 
 
+def settings() -> Config:
+    """The settings of this run: of the file that ``--config`` names, else of the default one. Read once."""
+    context = click.get_current_context(silent=True)
+    shared = context.find_object(dict) if context is not None else None
+    kept = shared.get("settings") if shared is not None else None
+    if isinstance(kept, Config):
+        return kept
+    found = load_config(os.environ, Path.home(), shared.get("config") if shared is not None else None)
+    if shared is not None:
+        shared["settings"] = found
+    return found
+
+
 def default_database() -> Path:
-    """``sessions.db`` in the user's data folder."""
+    """The database of the settings, else ``sessions.db`` in the user's data folder."""
+    named = settings().database
+    if named is not None:
+        return named
     base = os.environ.get("CLM_SESSIONS_HOME")
     if base:
         return Path(base) / "sessions.db"
@@ -39,7 +59,36 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+def line(words: str, limit: int = 2_000) -> str:
+    """Log text on one line of at most ``limit`` characters that cannot act on a terminal; see ``render.line``."""
+    from clm_sessions.render import line as clean  # most commands start without the renderer
+
+    return clean(words, limit)
+
+
 def count(number: int | None, what: str = "") -> str:
     """``1,234 messages``; an unknown number is ``?``."""
     text = "?" if number is None else f"{number:,}"
     return f"{text} {what}".strip()
+
+
+def on_terminal() -> bool:
+    """Whether a person reads along: the output is a terminal."""
+    return sys.stdout.isatty()
+
+
+def colour() -> bool:
+    """Whether to colour: on a terminal, unless ``$NO_COLOR`` or ``$TERM`` says no."""
+    return on_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, **style: bool | str) -> str:
+    """The text in a style of ``click.style``, where there is colour."""
+    return click.style(text, **style) if text and style and colour() else text  # type: ignore[arg-type]
+
+
+def write(pieces: Iterable[str]) -> None:
+    """Write to standard output without a flush for each piece."""
+    for piece in pieces:
+        sys.stdout.write(piece)
+    sys.stdout.flush()

@@ -5,15 +5,67 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-from clm_sessions.cli.common import count, plain, split_arguments
+from clm_sessions import zones
+from clm_sessions.cli import options
+from clm_sessions.cli.common import count, plain, settings, split_arguments
+from clm_sessions.cli.dates import moment
 from clm_sessions.errors import NotALogError, UsageError
-from clm_sessions.ingest import Progress, Report, default_roots, ingest
+from clm_sessions.ingest import Choice, Progress, Report, default_roots, ingest
 from clm_sessions.plugins import Registry
+from clm_sessions.view.words import plural
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def choosing(function: F) -> F:
+    """The options that say which sessions to take; see ``chosen``."""
+    for option in (
+        click.option("--project", multiple=True, help="Take only sessions of this project: its name, or its folder."),
+        click.option(
+            "--exclude",
+            multiple=True,
+            metavar="GLOB",
+            help="Leave out sessions whose log, or a folder above it, is named so.",
+        ),
+        click.option(
+            "--since", metavar="DATE", help="Take only sessions whose logs were written to since: 2026-03-02, 7d …"
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def chosen(since: str | None = None, exclude: Sequence[str] = (), project: Sequence[str] = ()) -> Choice:
+    """What these options and the settings choose."""
+    now = int(time.time() * 1000)
+    patterns = (*settings().exclude, *exclude)
+    return Choice(
+        since=None if since is None else moment(since, "--since", now=now, tz=zones.LOCAL),
+        exclude=tuple(os.path.expanduser(pattern) for pattern in patterns),  # noqa: PTH111 - a pattern, not a path
+        projects=options.projects(project),
+    )
+
+
+def roots_of(paths: Sequence[Path], registry: Registry) -> list[Path]:
+    """What is read: the paths that were named, else the roots of the settings, else the folders of all known agents.
+
+    UsageError if there is nothing to read.
+    """
+    named = [*paths] or [*settings().roots]
+    if named:
+        return named
+    roots = default_roots(registry, Path.home(), dict(os.environ))
+    if not roots:
+        places = ", ".join(map(str, registry.roots(Path.home(), dict(os.environ))))
+        raise UsageError(f"no known agent has logs here (looked in {places}); name a folder or a log")
+    return roots
 
 
 @click.command("import")
@@ -21,19 +73,26 @@ from clm_sessions.plugins import Registry
 @click.option("--format", "only", help="Read every file as this format, whatever it looks like.")
 @click.option("--no-raw", is_flag=True, help="Do not keep the bytes of the logs in the database.")
 @click.option("--again", is_flag=True, help="Read and write everything anew, as after a finding of verify.")
+@choosing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the summary.")
 @click.pass_obj
 def import_(
-    obj: dict[str, Registry], arguments: tuple[str, ...], only: str | None, no_raw: bool, again: bool, as_json: bool
-) -> None:
+    obj: dict[str, Registry], arguments: tuple[str, ...], only: str | None, no_raw: bool, again: bool, as_json: bool,
+    since: str | None, exclude: Sequence[str], project: Sequence[str],
+) -> None:  # fmt: skip
     """Import logs into a database, reading only what changed.
 
-    Without PATH the default folder of every known agent is read. Rows outlive the logs.
+    Without PATH the default folder of every known agent is read. Rows outlive the logs. A session is taken with all its
+    files or left out with all of them; what is left out stays in the database as it is, and comes in with a later import
+    that does not leave it out.
     """
-    if not arguments:
+    if not arguments and settings().database is None:
         raise click.UsageError("name the database, e.g.: clm-sessions import sessions.db")
     database, paths = split_arguments(arguments)
-    report = run_import(database, paths, obj["registry"], only=only, keep_raw=not no_raw, again=again, quiet=as_json)
+    report = run_import(
+        database, paths, obj["registry"], only=only, choice=chosen(since, exclude, project), keep_raw=not no_raw,
+        again=again, quiet=as_json,
+    )  # fmt: skip
     click.echo(json.dumps(report.json()) if as_json else summary(report, database))
     if report.interrupted:
         sys.exit(130)
@@ -45,6 +104,7 @@ def run_import(
     registry: Registry,
     *,
     only: str | None = None,
+    choice: Choice | None = None,
     keep_raw: bool = True,
     again: bool = False,
     quiet: bool = False,
@@ -52,17 +112,16 @@ def run_import(
     """Import with a progress bar on a terminal. NotALogError if a named file is no log and nothing else was done."""
     if only is not None:
         registry.format(only)
-    roots = paths or default_roots(registry, Path.home(), dict(os.environ))
-    if not roots:
-        places = ", ".join(map(str, registry.roots(Path.home(), dict(os.environ))))
-        raise UsageError(f"no known agent has logs here (looked in {places}); name a folder or a log")
+    roots = roots_of(paths, registry)
     bar = None if quiet else _bar()
     try:
-        report = ingest(database, roots, registry, only=only, keep_raw=keep_raw, again=again, progress=bar)
+        report = ingest(
+            database, roots, registry, only=only, choice=choice, keep_raw=keep_raw, again=again, progress=bar
+        )
     finally:
         if isinstance(bar, _Bar):
             bar.close()
-    done = sum(report.sources[c] for c in ("new", "changed", "unchanged", "gone", "unreadable"))
+    done = sum(report.sources[c] for c in ("new", "changed", "unchanged", "gone", "unreadable")) + sum(report.left_out)
     if paths and not done and all(p.is_file() for p in paths) and not report.interrupted:
         raise NotALogError(f"{paths[0]}: no format recognises it; name one with --format, see: clm-sessions plugins")
     return report
@@ -81,6 +140,7 @@ def summary(report: Report, database: Path) -> str:
     lines = [
         f"{database}: {', '.join(count(t[key], name) for key, name in holds)}",
         f"sessions  {s['new']} new, {s['changed']} changed, {s['unchanged']} unchanged, {s['gone']} gone",
+        *_left_out(report),
         f"tokens    {', '.join(count(tokens[key], key.replace('_', ' ')) for key in tokens)}",
     ]
     if report.issues:
@@ -92,6 +152,15 @@ def summary(report: Report, database: Path) -> str:
         + (", interrupted: the rest was not read; run it again to go on" if report.interrupted else "")
     )
     return "\n".join(lines)
+
+
+def _left_out(report: Report) -> list[str]:
+    sessions, files = report.left_out
+    if not sessions and not files:
+        return []
+    return [
+        f"left out  {plural(sessions, 'session')} ({plural(files, 'file')}), as --since, --exclude, --project or the settings say"
+    ]
 
 
 class _Bar(Progress):

@@ -6,13 +6,14 @@ import importlib.util
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from clm_sessions.cli.common import split_arguments
-from clm_sessions.cli.importing import run_import, summary
+from clm_sessions.cli.importing import choosing, chosen, run_import, summary
 from clm_sessions.errors import UsageError
 from clm_sessions.plugins import Registry
 
@@ -25,14 +26,19 @@ PORT = 8001
 @click.option("--port", default=PORT, show_default=True, help="Port on 127.0.0.1; another is taken if it is in use.")
 @click.option("--no-import", is_flag=True, help="Serve the database as it is.")
 @click.option("--open", "browser", is_flag=True, help="Open the page in a browser.")
+@choosing
 @click.pass_obj
-def serve(obj: dict[str, Registry], arguments: tuple[str, ...], port: int, no_import: bool, browser: bool) -> None:
+def serve(
+    obj: dict[str, Registry], arguments: tuple[str, ...], port: int, no_import: bool, browser: bool,
+    since: str | None, exclude: Sequence[str], project: Sequence[str],
+) -> None:  # fmt: skip
     """Import logs (default: those of every known agent), then browse them in Datasette on 127.0.0.1."""
     if importlib.util.find_spec("datasette") is None:
         raise UsageError("serve needs Datasette: pip install 'clm-sessions[datasette]'")
     database, paths = split_arguments(arguments)
     if not no_import:
-        click.echo(summary(run_import(database, paths, obj["registry"]), database), err=True)
+        choice = chosen(since, exclude, project)
+        click.echo(summary(run_import(database, paths, obj["registry"], choice=choice), database), err=True)
     elif not database.exists():
         raise UsageError(f"{database}: no such database; leave out --no-import to make it")
     port = free_port(port)

@@ -1,105 +1,67 @@
-"""``clm-sessions list``, ``show`` and ``plugins``: look without a browser."""
+"""``clm-sessions show``: the transcript of a session in the terminal."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
+import os
+import re
+import shutil
 import sys
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import tzinfo
 from pathlib import Path
-from typing import Any
 
 import click
 
-from clm_sessions import times
-from clm_sessions.cli.common import default_database, split_arguments
-from clm_sessions.errors import NotALogError
+from clm_sessions import zones
+from clm_sessions.cli import options
+from clm_sessions.cli.common import colour, default_database, line, on_terminal, paint, write
+from clm_sessions.errors import NotALogError, UsageError
 from clm_sessions.library import StoredSession, load, open_db
-from clm_sessions.model import Session, SessionInfo
+from clm_sessions.model import CHUNK_KINDS, Session, SessionInfo
 from clm_sessions.plugins import Registry
 from clm_sessions.sources import looks_like_database
+from clm_sessions.view import ChunkView
+from clm_sessions.view.pick import Pick, pick
+from clm_sessions.view.words import plural
 
-
-@click.command("list")
-@click.argument("arguments", nargs=-1, metavar="[DB]")
-@click.option("--limit", default=50, show_default=True, help="How many sessions, newest first; 0 for all.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def list_(arguments: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """List the sessions of a database, newest first."""
-    database, _paths = split_arguments(arguments)
-    with open_db(database) as db:
-        infos = [s.info for s in db.sessions]
-    for info in infos[: limit or None]:
-        click.echo(json.dumps(facts(info)) if as_json else _line(info))
-    if limit and len(infos) > limit and not as_json:
-        click.echo(f"… {len(infos) - limit} more, see them with --limit 0")
+_RANGE = re.compile(r"(\d{1,9})?(-)?(\d{1,9})?")
+_WIDEST = 120
 
 
 @click.command("show")
-@click.argument("session")
-@click.argument("database", required=False, type=click.Path(path_type=Path))
-@click.option("--from", "start", default=1, show_default=True, help="First chunk to show.")
-@click.option("--chunks", default=0, help="How many chunks; 0 for all.")
+@options.session
+@options.database
+@click.option("--chunks", "numbers", metavar="RANGE", help="Only these chunks: 12, 10-20, 10- or -20.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(CHUNK_KINDS), help="Only chunks of this kind.")
+@click.option("--tool", "tools", multiple=True, help="Only calls of this tool; * and ? stand for anything.")
+@click.option("--errors", is_flag=True, help="Only what failed, was interrupted or got no answer.")
+@click.option("--grep", metavar="PATTERN", help="Only what holds this regular expression, in any case.")
+@click.option("--thinking/--no-thinking", default=None, help="Unfold thinking, or leave it out.")
 @click.option("--full", is_flag=True, help="Unfold every step.")
+@click.option("--pager/--no-pager", default=None, help="Through $PAGER; by default where the output is a terminal.")
+@options.utc
 @click.pass_obj
-def show(obj: dict[str, Registry], session: str, database: Path | None, start: int, chunks: int, full: bool) -> None:
-    """Show the chunks of a SESSION: its id (or the beginning of it) in DATABASE, or the path of a log."""
-    from clm_sessions.render import text
-    from clm_sessions.view import chunk_view
+def show(
+    obj: dict[str, Registry], session: str, database: Path | None, numbers: str | None, kinds: Sequence[str],
+    tools: Sequence[str], errors: bool, grep: str | None, thinking: bool | None, full: bool, pager: bool | None, utc: bool,
+) -> None:  # fmt: skip
+    """Show the chunks of a SESSION: its id (or the beginning of it) in DB, or the path of a log.
+
+    Filters add up: --tool Bash --errors shows the failed calls of Bash.
+    """
+    from clm_sessions.export.session import views
 
     registry = obj["registry"]
-    found = _find(session, database, registry)
-    click.echo(_heading(found.info))
-    first = max(0, start - 1)
-    for content in found.contents(first, first + chunks if chunks else None):
-        view = chunk_view(content, registry.describe)
-        click.echo(text(view, colour=sys.stdout.isatty(), full=full), nl=False)
+    asked = Pick(kinds=frozenset(kinds), tools=tuple(tools), errors=errors, pattern=_pattern(grep), thinking=thinking)
+    found = find(session, database, registry)
+    start, stop = _range(numbers, found.info.chunks)
+    tz = zones.UTC if utc else zones.LOCAL
+    chosen = (pick(view, asked) for view in views(found, registry.describe, start, stop))
+    _page(_document(found.info, chosen, (start, stop), tz, full, narrowed=asked.narrows), pager)
 
 
-@click.command("plugins")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-@click.pass_obj
-def plugins_(obj: dict[str, Registry], as_json: bool) -> None:
-    """List formats, the hooks each plugin implements, where it came from, and what failed."""
-    registry = obj["registry"]
-    formats = [{"name": f.name, "label": f.label, "framer": f.framer} for f in registry.formats.values()]
-    listed = [dataclasses.asdict(plugin) for plugin in registry.plugins]
-    if as_json:
-        click.echo(json.dumps({"formats": formats, "plugins": listed}))
-        return
-    click.echo("formats  " + ", ".join(f"{f['name']} ({f['label']})" for f in formats))
-    for plugin in registry.plugins:
-        state = f"FAILED: {plugin.failure}" if plugin.failure else ", ".join(plugin.hooks) or "format"
-        note = f"  (warning: {plugin.note})" if plugin.note else ""
-        click.echo(f"{plugin.name}  [{plugin.origin}]  {state}{note}")
-
-
-def facts(info: SessionInfo) -> dict[str, Any]:
-    """The facts of a session as JSON: times as ISO text, tokens null where not recorded."""
-    usage = info.usage
-    return {
-        "id": info.id,
-        "format": info.format,
-        "title": info.title,
-        "project": info.project,
-        "model": info.models[0] if info.models else None,
-        "started_at": times.iso(info.started_at),
-        "ended_at": times.iso(info.ended_at),
-        "ongoing": info.ongoing,
-        "chunks": info.chunks,
-        "prompts": info.prompts,
-        "tool_calls": info.tool_calls,
-        "tool_errors": info.tool_errors,
-        "subagents": info.subagents,
-        "tokens": {
-            "input": usage.input,
-            "output": usage.output,
-            "cache_read": usage.cache_read,
-            "cache_creation": usage.cache_creation,
-        },
-    }
-
-
-def _find(name: str, database: Path | None, registry: Registry) -> Session | StoredSession:
+def find(name: str, database: Path | None, registry: Registry) -> Session | StoredSession:
+    """The session of that id in a database, or of the log of that path. NoSessionError or NotALogError if there is none."""
     path = Path(name)
     if database is None and path.is_file() and not looks_like_database(path):
         return load(path, registry=registry)
@@ -109,18 +71,66 @@ def _find(name: str, database: Path | None, registry: Registry) -> Session | Sto
     return open_db(where).session(name)
 
 
-def _line(info: SessionInfo) -> str:
-    start = (times.iso(info.started_at) or "").replace("T", " ")[:16] or "time unknown    "
-    name = _plain(info.project_name or "")[:20]
-    return f"{start}  {info.id[:20]:20}  {name:20}  {info.prompts:>4} prompts  {_plain(info.title or '')[:60]}"
+def _pattern(grep: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if grep is None else re.compile(grep, re.IGNORECASE | re.MULTILINE)
+    except re.error as error:
+        raise UsageError(f"--grep {grep!r}: no regular expression: {error}") from None
 
 
-def _heading(info: SessionInfo) -> str:
-    when = (times.iso(info.started_at) or "time unknown").replace("T", " ")[:16]
-    facts_ = [info.format, when, _plain(info.project or ""), ", ".join(map(_plain, info.models))]
-    return f"{_plain(info.title or info.id)}\n{' · '.join(f for f in facts_ if f)}\n"
+def _range(text: str | None, chunks: int) -> tuple[int, int]:
+    """Where to start and stop, from 0. UsageError for what is no range, or lies beyond the session."""
+    if text is None:
+        return 0, chunks
+    found = _RANGE.fullmatch(text.strip())
+    first, dash, last = found.groups() if found else (None, None, None)
+    if first is None and last is None:
+        raise UsageError(f"--chunks {text!r}: no range of chunks; write 12, 10-20, 10- or -20")
+    start = int(first or 1)
+    stop = int(last) if last is not None else chunks if dash else start
+    if not 1 <= start <= min(stop, chunks):
+        raise UsageError(f"--chunks {text!r}: the session has the chunks 1 to {chunks:,}")
+    return start - 1, min(stop, chunks)
 
 
-def _plain(text: str) -> str:
-    """Text that cannot move the cursor or reorder a line."""
-    return "".join(c if c.isprintable() else "\N{SYMBOL FOR NULL}" if c == "\0" else " " for c in text)
+def _document(
+    info: SessionInfo,
+    chosen: Iterable[ChunkView | None],
+    part: tuple[int, int],
+    tz: tzinfo,
+    full: bool,
+    *,
+    narrowed: bool,
+) -> Iterator[str]:
+    """The transcript in pieces. What is not shown is said at its end."""
+    from clm_sessions.render import text
+
+    yield _heading(info, tz)
+    width = min(shutil.get_terminal_size().columns, _WIDEST) if on_terminal() else None
+    shown = 0
+    for view in chosen:
+        if view is not None:
+            shown += 1
+            yield text(view, colour=colour(), full=full, tz=tz, width=width)
+    start, stop = part
+    notes = [f"{plural(shown, 'chunk')} of {stop - start:,} hold what was asked for"] if narrowed else []
+    if stop - start < info.chunks:
+        notes.append(f"chunks {start + 1:,} to {stop:,} of {info.chunks:,}")
+    if notes:
+        yield f"\n{paint('; '.join(notes), dim=True)}\n"
+
+
+def _heading(info: SessionInfo, tz: tzinfo) -> str:
+    when = options.clock(info.started_at, tz) or "time unknown"
+    about = [info.format, when, info.project or "", ", ".join(info.models), info.id]
+    title = paint(line(info.title or info.id), bold=True)
+    return f"{title}\n{paint(' · '.join(line(part) for part in about if part), dim=True)}\n"
+
+
+def _page(pieces: Iterable[str], wanted: bool | None) -> None:
+    """Through a pager on a terminal, straight out otherwise."""
+    if wanted is False or not (on_terminal() and sys.stdin.isatty()):
+        write(pieces)
+        return
+    os.environ.setdefault("LESS", "FRX")  # as git does: colours through, no pager for what fits on the screen
+    click.echo_via_pager(iter(pieces), color=colour())

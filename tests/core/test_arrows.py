@@ -14,12 +14,14 @@ FOREIGN = {
     "jupyter_clm": {"datasette_clm", "datasette"},
 }
 # A room may import the rooms named here, itself, and nothing else of the core.
-VALUES = {"model", "errors", "times", "text"}
+VALUES = {"model", "errors", "times", "text", "zones"}
 ROOMS = {
     "model": set(),
     "errors": set(),
     "times": set(),
     "text": set(),
+    "zones": set(),
+    "config": {"errors"},
     "view": VALUES,
     "hookspecs": {*VALUES, "view", "formats"},
     "formats": {*VALUES, "frames", "hookspecs"},
@@ -33,6 +35,8 @@ ROOMS = {
     "plugins": {*VALUES, "formats", "hookspecs", "view"},
     "render": {*VALUES, "view"},
     "store": {*VALUES, "frames"},
+    "export": {*VALUES, "view", "render", "store", "library"},
+    "stats": {*VALUES, "sources", "store"},
     "checklog": {*VALUES, "frames", "formats"},
     "ingest": {*VALUES, "formats", "frames", "plugins", "sources", "packed", "read", "spool", "derive", "store"},
     "library": {*VALUES, "formats", "plugins", "ingest", "derive", "store"},

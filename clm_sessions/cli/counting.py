@@ -1,0 +1,109 @@
+"""``clm-sessions stats``: tokens, sessions, prompts, replies, tool calls by whatever you like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import tzinfo
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clm_sessions import times
+from clm_sessions.cli import options
+from clm_sessions.cli.common import default_database, line, on_terminal
+from clm_sessions.cli.tables import Column, table
+from clm_sessions.library import open_db
+from clm_sessions.sources import bundle_key
+from clm_sessions.stats import BLOCK, BYS, By, Stats, Totals, stats
+from clm_sessions.view.words import count as short
+
+_NUMBERS = (
+    ("sessions", "SESSIONS", 4), ("prompts", "PROMPTS", 3), ("replies", "REPLIES", 2), ("tool_calls", "CALLS", 1),
+    ("errors", "ERRORS", 5),
+)  # fmt: skip
+_TOKENS = (
+    ("input", "INPUT", 0), ("output", "OUTPUT", 0), ("cache_read", "CACHE READ", 0), ("cache_creation", "CACHE WRITTEN", 6),
+)  # fmt: skip
+_WIDE = ("model", "project", "session", "tool")
+
+
+@click.command("stats")
+@options.database
+@click.option("--by", type=click.Choice(BYS), default="day", show_default=True, help="What a row stands for.")
+@options.narrowing("project", "model", "format", "tool", "day", "since", "until")
+@click.option("--exact", is_flag=True, help="Tokens to the last digit, not 1.2M.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def stats_(database: Path | None, by: By, exact: bool, as_json: bool, **asked: Any) -> None:  # noqa: ANN401 - see options.narrow
+    """Tokens, sessions, prompts, replies, tool calls and their errors. Everything is counted once.
+
+    What a fork or a resumed session copied is counted where it was first said. ? means unknown, never zero; what has no
+    time stands in a row of its own. Hours are those of the day. A block lasts 5 hours from the full hour of its first
+    activity. Weeks begin on Monday.
+    """
+    narrow, tz = options.narrow(**asked)
+    with open_db(database or default_database()) as db:
+        found = stats(db.db, by, narrow=narrow, tz=tz)
+        ids = {bundle_key(sid): short for sid, short in db.short_ids().items()} if by == "session" else {}
+        ids = ids if on_terminal() else {}
+    if as_json:
+        click.echo(json.dumps(_data(found)))
+    elif not found.rows:
+        click.echo("nothing was recorded of what you asked for", err=True)
+    else:
+        _table(found, tz, exact, ids)
+
+
+def _table(found: Stats, tz: tzinfo, exact: bool, ids: Mapping[str, str]) -> None:
+    used = [each for each in _NUMBERS if any(getattr(row, each[0]) is not None for row in found.rows)]
+    used = [each for each in used if each[0] != "sessions" or found.by != "session"]
+    tokens = () if found.total.replies is None else _TOKENS
+    first = [Column(title="ID", style=(("fg", "cyan"),))] if found.by == "session" else []
+    columns = [*first, Column(title=found.by.upper(), least=16 if found.by in _WIDE else None, style=(("fg", "cyan"),))]
+    columns += [Column(title=title, right=True, drop=drop) for _name, title, drop in (*used, *tokens)]
+
+    def cells(row: Totals, label: str) -> list[str]:
+        start = [line(ids.get(row.key or "", row.key or "")) if row is not found.total else ""] if first else []
+        numbers = [_number(getattr(row, name), True) for name, _title, _drop in used]
+        return [*start, label, *numbers, *(_number(getattr(row.usage, name), exact) for name, _title, _drop in tokens)]
+
+    names = _names(found, tz)
+    rows = [cells(row, name) for row, name in zip(found.rows, names, strict=True)]
+    table(columns, rows, cells(found.total, "total"))
+
+
+def _number(value: int | None, exact: bool) -> str:
+    return "?" if value is None else f"{value:,}" if exact else short(value)
+
+
+def _names(found: Stats, tz: tzinfo) -> list[str]:
+    """What each row is called; projects of one name are told apart by their keys."""
+    labels = [row.label for row in found.rows]
+    names = []
+    for row in found.rows:
+        if row.key is None:
+            name = "unknown"
+        elif found.by == "block" and row.start is not None:
+            name = f"{options.clock(row.start, tz)}\u2013{options.clock(row.start + BLOCK, tz)[11:]}"
+        elif found.by == "project" and row.label is not None:
+            name = line(row.label if labels.count(row.label) == 1 else row.key, 200)
+        else:
+            name = line(f"{row.label or row.key}", 200)
+        names.append(name)
+    return names
+
+
+def _data(found: Stats) -> dict[str, Any]:
+    return {"by": found.by, "rows": [_row(row) for row in found.rows], "total": _row(found.total)}
+
+
+def _row(row: Totals) -> dict[str, Any]:
+    return {
+        "key": row.key,
+        "label": row.label,
+        "start": times.iso(row.start),
+        **{name: getattr(row, name) for name, _title, _drop in _NUMBERS},
+        "tokens": {f.name: getattr(row.usage, f.name) for f in fields(row.usage)},
+    }
