@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from typing import Literal, get_args
 
@@ -33,12 +33,13 @@ _TOKENS = ("input", "output", "cache_read", "cache_creation", "reasoning")
 class Totals:
     """One row. ``key`` names it (a day, a model, the id of a session or project …); None: what it goes by is unknown.
 
-    ``label`` is for people: the title of a session, the name of a project. ``start``: when a day, week, month or block
+    ``label`` is for people: the title of a session, the name of a project. ``path``: of a project. ``start``: when a day, week, month or block
     begins, in milliseconds. ``sessions``: those that were active; subagents are part of theirs. ``errors`` are failed calls.
     """
 
     key: str | None
     label: str | None = None
+    path: str | None = None
     start: int | None = None
     sessions: int = 0
     prompts: int | None = None
@@ -80,7 +81,9 @@ class _Sum:
             if number is not None:
                 have[i] = (have[i] or 0) + number
 
-    def totals(self, key: str | None, label: str | None, start: int | None, kinds: Sequence[str]) -> Totals:
+    def totals(
+        self, kinds: Sequence[str], key: str | None, start: int | None = None, label: str | None = None
+    ) -> Totals:
         def of(what: str, size: int) -> list[int | None]:
             nothing: list[int | None] = [0 if what in kinds else None] + [None] * (size - 1)
             return self.numbers.get(what, nothing)
@@ -110,8 +113,11 @@ def stats(db: sqlite3.Connection, by: By, *, narrow: Narrow | None = None, tz: t
         sums.setdefault(key_of(count), _Sum()).add(count)
         total.add(count)
     labels = _labels(db, by)
-    rows = [each.totals(key, labels.get(key), _start(by, key, tz), kinds) for key, each in sums.items()]
-    return Stats(by=by, rows=sorted(rows, key=_order(by)), total=total.totals("total", None, None, kinds))
+    rows = [each.totals(kinds, key, _start(by, key, tz), labels.get(key)) for key, each in sums.items()]
+    if by == "project":
+        paths = dict(db.execute("SELECT id, path FROM projects").fetchall())
+        rows = [replace(row, path=paths.get(row.key)) for row in rows]
+    return Stats(by=by, rows=sorted(rows, key=_order(by)), total=total.totals(kinds, "total"))
 
 
 def _kinds(by: By, narrow: Narrow) -> tuple[str, ...]:

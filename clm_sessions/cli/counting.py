@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import tzinfo
 from pathlib import Path
@@ -79,8 +79,8 @@ def _number(value: int | None, exact: bool) -> str:
 
 
 def _names(found: Stats, tz: tzinfo) -> list[str]:
-    """What each row is called; projects of one name are told apart by their keys."""
-    labels = [row.label for row in found.rows]
+    """What each row is called; projects of one name by as much of their paths as tells them apart."""
+    paths = [row.path or row.label or "" for row in found.rows]
     names = []
     for row in found.rows:
         if row.key is None:
@@ -88,11 +88,21 @@ def _names(found: Stats, tz: tzinfo) -> list[str]:
         elif found.by == "block" and row.start is not None:
             name = f"{options.clock(row.start, tz)}\u2013{options.clock(row.start + BLOCK, tz)[11:]}"
         elif found.by == "project" and row.label is not None:
-            name = line(row.label if labels.count(row.label) == 1 else row.key, 200)
+            name = line(_told_apart(row.path or row.label, paths), 200)
         else:
             name = line(f"{row.label or row.key}", 200)
         names.append(name)
     return names
+
+
+def _told_apart(path: str, paths: Sequence[str]) -> str:
+    """The last parts of a path, as few as no other path ends with."""
+    parts = path.replace("\\", "/").rstrip("/").split("/")
+    for size in range(1, len(parts)):
+        end = "/".join(parts[-size:])
+        if sum(f"/{other}".replace("\\", "/").rstrip("/").endswith(f"/{end}") for other in paths) <= 1:
+            return end
+    return path
 
 
 def _data(found: Stats) -> dict[str, Any]:
@@ -103,6 +113,7 @@ def _row(row: Totals) -> dict[str, Any]:
     return {
         "key": row.key,
         "label": row.label,
+        "path": row.path,
         "start": times.iso(row.start),
         **{name: getattr(row, name) for name, _title, _drop in _NUMBERS},
         "tokens": {f.name: getattr(row.usage, f.name) for f in fields(row.usage)},

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import translate
 from pathlib import Path
+from typing import BinaryIO
 
 from clm_sessions.derive.facts import Said, project_name
-from clm_sessions.errors import PluginError
+from clm_sessions.errors import ClmError
 from clm_sessions.formats.base import StreamContext
+from clm_sessions.frames import lines
 from clm_sessions.ingest.discover import Discovery, Files, LogFile
 from clm_sessions.ingest.ledger import Source
 from clm_sessions.ingest.streams import border, open_log, read_log
-from clm_sessions.model import Fact
-from clm_sessions.read import read_stream
+from clm_sessions.model import Fact, Place
 from clm_sessions.sources import Found
 from clm_sessions.store.narrow import is_project
 
-PEEKS = (1 << 16, 1 << 20)
-"""How many bytes of a log are read to find the working directory it names."""
+LOOK = 1 << 20
+"""How many bytes of a log are looked through for the working directory it names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,25 +142,29 @@ def _project(log: LogFile, db: sqlite3.Connection, sources: Mapping[str, Source]
         ).fetchone()
         if row is not None:
             return row[0], row[1]
-    cwd = next(filter(None, (Said(facts).first("cwd") for facts in _peeks(log))), None)
+    cwd = _working_directory(log)
     return project_name(cwd, log.folder, log.format.dialect), cwd
 
 
-def _peeks(log: LogFile) -> Iterator[list[Fact]]:
-    """The facts in the beginning of a log, of more and more of it. Nothing if it cannot be read: the import will say so."""
-    context = StreamContext(role="agent" if log.role == "agent" else "main", session=log.session, agent=log.agent)
+def _working_directory(log: LogFile) -> str | None:
+    """The one that the beginning of a log names; None also if it cannot be read: the import itself will say so."""
     try:
-        with closing(open_log(log)[0]) as file:
+        with closing(open_log(log)[0]) as file, border(log.format, "reader"):
             if log.format.framer != "jsonl":
-                yield list(read_log(log, file)[0].facts)
-                return
-            data = b""
-            for size in PEEKS:
-                data += file.read(size - len(data))
-                with border(log.format, "reader"):
-                    facts = read_stream(log.format, context, io.BytesIO(data[: data.rfind(b"\n") + 1]))[0].facts
-                yield list(facts)
-                if len(data) < size:
-                    return
-    except (OSError, PluginError):
-        return
+                return Said(read_log(log, file)[0].facts).first("cwd")
+            facts = _facts(log, file)
+            return next((cwd for cwd in (Said(said).first("cwd") for said in facts) if cwd is not None), None)
+    except (OSError, ClmError):
+        return None
+
+
+def _facts(log: LogFile, file: BinaryIO) -> Iterator[Sequence[Fact]]:
+    """What each record in the beginning of a log says of its session."""
+    context = StreamContext(role="agent" if log.role == "agent" else "main", session=log.session, agent=log.agent)
+    reader = log.format.reader(context)
+    for raw in lines(file, block=1 << 16, limit=LOOK):
+        if raw.offset > LOOK:
+            return
+        place = Place(line=raw.number, offset=raw.offset, length=raw.length)
+        for value in log.format.decode(raw.data, raw.number == 1).values:
+            yield reader.feed(value, place).facts
