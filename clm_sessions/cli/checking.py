@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from clm_sessions.checklog import check
+from clm_sessions.cli.common import plain
 
 
 @click.command("check-log")
@@ -19,6 +20,6 @@ def check_log(file: Path) -> None:
     """
     findings = check(file)
     for line, message in findings:
-        click.echo(f"{file}:{line}: {message}")
+        click.echo(f"{file}:{line}: {plain(message)}")
     click.echo(f"{file}: {len(findings) or 'no'} line{'s' if len(findings) != 1 else ''} outside the schema", err=True)
     sys.exit(1 if findings else 0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import tzinfo
 from pathlib import Path
@@ -80,7 +81,7 @@ def _number(value: int | None, exact: bool) -> str:
 
 def _names(found: Stats, tz: tzinfo) -> list[str]:
     """What each row is called; projects of one name by as much of their paths as tells them apart."""
-    paths = [row.path or row.label or "" for row in found.rows]
+    ends = Counter(end for row in found.rows for end in _ends(row.path or row.label or ""))
     names = []
     for row in found.rows:
         if row.key is None:
@@ -88,21 +89,19 @@ def _names(found: Stats, tz: tzinfo) -> list[str]:
         elif found.by == "block" and row.start is not None:
             name = f"{options.clock(row.start, tz)}\u2013{options.clock(row.start + BLOCK, tz)[11:]}"
         elif found.by == "project" and row.label is not None:
-            name = line(_told_apart(row.path or row.label, paths), 200)
+            name = line(
+                next((end for end in _ends(row.path or row.label) if ends[end] == 1), row.path or row.label), 200
+            )
         else:
             name = line(f"{row.label or row.key}", 200)
         names.append(name)
     return names
 
 
-def _told_apart(path: str, paths: Sequence[str]) -> str:
-    """The last parts of a path, as few as no other path ends with."""
-    parts = path.replace("\\", "/").rstrip("/").split("/")
-    for size in range(1, len(parts)):
-        end = "/".join(parts[-size:])
-        if sum(f"/{other}".replace("\\", "/").rstrip("/").endswith(f"/{end}") for other in paths) <= 1:
-            return end
-    return path
+def _ends(path: str) -> list[str]:
+    """What a path ends with: its last part, its last two, and so on."""
+    parts = [part for part in path.replace("\\", "/").split("/") if part]
+    return ["/".join(parts[-size:]) for size in range(1, min(len(parts), 20) + 1)]
 
 
 def _data(found: Stats) -> dict[str, Any]:

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import click
 
-from clm_sessions.cli.common import count, default_database
+from clm_sessions.cli import options
+from clm_sessions.cli.common import count, default_database, line, on_terminal
+from clm_sessions.errors import UsageError
 from clm_sessions.plugins import Registry
 
 
 @click.command("verify")
-@click.argument("database", required=False, metavar="[DB]", type=click.Path(path_type=Path))
+@options.database
 @click.option("--full", is_flag=True, help="Read the log files too that are still there.")
 @click.pass_obj
 def verify(obj: dict[str, Registry], database: Path | None, full: bool) -> None:
@@ -26,11 +28,11 @@ def verify(obj: dict[str, Registry], database: Path | None, full: bool) -> None:
     database = database or default_database()
     result = check(database, obj["registry"], full=full)
     for finding in result.findings:
-        click.echo(f"{finding.where}: {finding.what}")
+        click.echo(line(f"{finding.where}: {finding.what}"))
     if result.total > len(result.findings):
         click.echo(f"… and {result.total - len(result.findings):,} more")
     for note in result.notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(line(f"note: {note}"), err=True)
     click.echo(f"{database}: checked {', '.join(count(n, what) for what, n in result.checked.items())}", err=True)
     for remedy in dict.fromkeys(finding.remedy for finding in result.findings):
         click.echo(f"{database}: what to do: {remedy}", err=True)
@@ -39,8 +41,8 @@ def verify(obj: dict[str, Registry], database: Path | None, full: bool) -> None:
 
 
 @click.command("export-log")
-@click.argument("session")
-@click.argument("database", required=False, metavar="[DB]", type=click.Path(path_type=Path))
+@options.session
+@options.database
 @click.option("--generation", type=int, help="An earlier content of a log that was rewritten; see --list.")
 @click.option(
     "-o", "--output", metavar="PATH", help="A file; a folder, or NAME/ for a new one, gets all files of the session."
@@ -58,7 +60,9 @@ def export_log(session: str, database: Path | None, generation: int | None, outp
     with open_db(database or default_database()) as opened:
         files = giveback.find(opened.db, session)
         if listing:
-            click.echo("\n".join(line for file in files for line in file.lines()))
+            click.echo("\n".join(line(each) for file in files for each in file.lines()))
+        elif output is None and on_terminal():
+            raise UsageError("a log as it is could act on this terminal; name a file with -o, or a pipe")
         elif output is None:
             for data in giveback.read(opened.db, files[0], generation):
                 sys.stdout.buffer.write(data)

@@ -20,14 +20,14 @@ from clm_sessions.plugins import Registry
 from clm_sessions.view.words import count as short
 
 _COLUMNS = (
-    Column(title="STARTED", style=DIM),
+    Column(title="STARTED", drop=1, style=DIM),
     Column(title="ID", style=(("fg", "cyan"),)),
-    Column(title="PROJECT", least=8, drop=1),
-    Column(title="AGENT", drop=4),
-    Column(title="MODEL", least=12, drop=5),
-    Column(title="PROMPTS", right=True, drop=3),
-    Column(title="CALLS", right=True, drop=2),
-    Column(title="OUT", right=True, drop=6),
+    Column(title="PROJECT", least=8, drop=2),
+    Column(title="AGENT", drop=5),
+    Column(title="MODEL", least=12, drop=6),
+    Column(title="PROMPTS", right=True, drop=4),
+    Column(title="CALLS", right=True, drop=3),
+    Column(title="OUT", right=True, drop=7),
     Column(title="TITLE", least=32),
 )
 

@@ -115,7 +115,8 @@ def _document(
     start, stop = part
     notes = [f"{plural(shown, 'chunk')} of {stop - start:,} hold what was asked for"] if narrowed else []
     if stop - start < info.chunks:
-        notes.append(f"chunks {start + 1:,} to {stop:,} of {info.chunks:,}")
+        place = f"chunk {stop:,}" if stop - start == 1 else f"chunks {start + 1:,} to {stop:,}"
+        notes.append(f"{place} of {info.chunks:,}")
     if notes:
         yield f"\n{paint('; '.join(notes), dim=True)}\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from clm_sessions.cli.common import on_terminal, paint, write
@@ -60,28 +60,34 @@ def lines(columns: Sequence[Column], rows: Sequence[Row], total: Row | None, wid
 
 
 def _fitted(columns: Sequence[Column], needs: Sequence[int], width: int | None) -> tuple[list[int], dict[int, int]]:
-    """Which columns are shown, and how wide each is."""
+    """Which columns are shown, and how wide each is: they shrink, then go one by one, then shrink to nearly nothing."""
     shown = list(range(len(columns)))
-    widths = dict(enumerate(needs))
     if width is None:
-        return shown, widths
-
-    def room() -> int:
-        return width - sum(widths[n] for n in shown) - _GAP * (len(shown) - 1)
-
+        return shown, dict(enumerate(needs))
     while True:
-        widths = dict(enumerate(needs))
-        elastic = sorted((n for n in shown if columns[n].least is not None), key=lambda n: -widths[n])
-        while room() < 0 and any(widths[n] > (columns[n].least or 0) for n in elastic):
-            longest = max(
-                (n for n in elastic if widths[n] > (columns[n].least or 0)),
-                key=lambda n: widths[n] - (columns[n].least or 0),
-            )
-            widths[longest] -= 1
+        least = {n: columns[n].least for n in shown}
+        widths, room = _shrunk(shown, needs, {n: size for n, size in least.items() if size is not None}, width)
         goes = max((n for n in shown if columns[n].drop), key=lambda n: columns[n].drop, default=None)
-        if room() >= 0 or goes is None:
+        if room >= 0:
             return shown, widths
+        if goes is None:
+            return shown, _shrunk(shown, needs, {n: 4 for n, size in least.items() if size is not None}, width)[0]
         shown.remove(goes)
+
+
+def _shrunk(
+    shown: Sequence[int], needs: Sequence[int], least: Mapping[int, int], width: int
+) -> tuple[dict[int, int], int]:
+    """Widths, those that may shrink made smaller where they have most to give, and the cells that are left (or lack)."""
+    widths = {n: needs[n] for n in shown}
+    room = width - sum(widths.values()) - _GAP * (len(shown) - 1)
+    while room < 0:
+        longest = max(least, key=lambda n: widths[n] - least[n], default=None)
+        if longest is None or widths[longest] <= least[longest]:
+            break
+        widths[longest] -= 1
+        room += 1
+    return widths, room
 
 
 def _cell(text: str, width: int, column: Column, style: dict[str, bool | str]) -> str:
