@@ -52,7 +52,7 @@ def to_csv(table: Table, *, exact: bool = False) -> Iterator[str]:
     yield ",".join(column.name for column in table.columns) + "\n"
     cell = _exact if exact else _guarded
     for row in table.rows:
-        yield ",".join(map(cell, row)) + "\n"
+        yield (",".join(map(cell, row)) or '""') + "\n"  # an empty line would be no row to most readers
 
 
 def to_ndjson(table: Table, *, ascii_only: bool = False) -> Iterator[str]:

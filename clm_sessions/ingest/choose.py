@@ -125,6 +125,8 @@ class _Chooser:
 
     def takes_file(self, file: Found) -> bool:
         """Whether a file that no format recognises is chosen: it has no project."""
+        if self._again and file.path in self._sources:
+            return True
         return not (self._old(file) or self._choice.projects or self._excluded(file.path, file.relative))
 
     def _old(self, file: Found) -> bool:

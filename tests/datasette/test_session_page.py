@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import shutil
 import sqlite3
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from clm_sessions import open_db, plugins
+from clm_sessions.export import PRIVATE, to_json, to_markdown
 from support.logs import entry, import_logs, query, session_id, turn, write_log
 from support.site import Page, local, site, tool_turn
 
@@ -496,3 +499,27 @@ def _rename(path, old: str, new: str) -> None:
             *((t, "session_id") for t in ("chunks", "messages", "tool_calls", "requests", "sources")),
         ):
             db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (new, old))
+
+
+async def test_an_export_says_what_the_pages_say(demo):
+    """The same Markdown and the same data, but for addresses, paging, and the note that nothing is redacted."""
+    ds = await site(demo)
+    describe = plugins.from_environment().describe
+    for session in (each for each in open_db(demo) if each.info.chunks <= 100):
+        address = f"/demo/-/session/{_tilde(session.id)}"
+        markdown = "".join(to_markdown(session, describe)).replace(f"- {PRIVATE}\n", "")
+        assert markdown.rstrip() == (await fetch(ds, f"{address}.md")).text.rstrip()
+        exported = json.loads("".join(to_json(session, describe)))
+        served = _bare((await fetch(ds, f"{address}.json")).json())
+        assert {key: served[key] for key in ("session", "relations", "count", "chunks")} == {
+            key: value for key, value in exported.items() if key != "private"
+        }
+
+
+def _bare(value):
+    """Data without addresses, and without what a filter left out."""
+    if isinstance(value, list):
+        return [_bare(each) for each in value]
+    gone = {"url", "hidden_steps"}
+    is_one = isinstance(value, dict)
+    return {k: _bare(v) for k, v in value.items() if k not in gone and not k.endswith("_url")} if is_one else value
