@@ -14,7 +14,9 @@ _VARIABLE = "_CLM_SESSIONS_COMPLETE"
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    r"""Print the completion script of a SHELL, to be loaded when it starts.
+    r"""Print the completion script of a SHELL.
+
+    It is to be loaded when the shell starts:
 
     \b
     bash  eval "$(clm-sessions completion bash)"       in ~/.bashrc

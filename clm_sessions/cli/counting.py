@@ -38,9 +38,9 @@ _WIDE = ("model", "project", "session", "tool")
 @click.option("--exact", is_flag=True, help="Tokens to the last digit, not 1.2M.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def stats_(database: Path | None, by: By, exact: bool, as_json: bool, **asked: Any) -> None:  # noqa: ANN401 - see options.narrow
-    """Tokens, sessions, prompts, replies, tool calls and their errors. Everything is counted once.
+    """Count tokens, prompts, replies, tool calls.
 
-    What a fork or a resumed session copied is counted where it was first said. ? means unknown, never zero; what has no
+    Everything is counted once: what a fork or a resumed session copied is counted where it was first said. ? means unknown, never zero; what has no
     time stands in a row of its own. Hours are those of the day. A block lasts 5 hours from the full hour of its first
     activity. Weeks begin on Monday.
     """

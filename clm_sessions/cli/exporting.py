@@ -42,7 +42,9 @@ _output = click.option(
 def export(
     obj: dict[str, Registry], session: str, database: Path | None, form: str | None, output: Path | None, utc: bool
 ) -> None:
-    """Write a SESSION to standard output, or to a file: its id in DB, or the path of a log.
+    """Write a SESSION as Markdown, JSON or HTML.
+
+    SESSION is an id in DB, or the path of a log. It goes to standard output, or to the file that -o names.
 
     PRIVATE: nothing is redacted. What the log says is in it, secrets included; do not pass it on unread.
 
@@ -81,9 +83,12 @@ def export(
 def export_table(
     table: str, database: Path | None, form: str | None, columns: str | None, exact: bool, output: Path | None
 ) -> None:
-    """Write a TABLE to standard output, or to a file: sessions, chunks, messages, tool_calls … (see docs/schema.md).
+    """Write a TABLE as CSV, JSON or Parquet.
 
-    PRIVATE: nothing is redacted. Also: files (the table sources) and subagents (those rows of sessions).
+    It goes to standard output, or to the file that -o names. TABLE is one of sessions, chunks, messages, tool_calls …
+    (see docs/schema.md), files (the table sources) or subagents (those rows of sessions).
+
+    PRIVATE: nothing is redacted.
 
     Without --csv, --json, --ndjson or --parquet the ending of the file decides. In CSV an empty cell is null and "" an
     empty text; a text that a spreadsheet would run as a formula gets an apostrophe in front, unless --exact.

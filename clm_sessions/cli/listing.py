@@ -12,7 +12,7 @@ import click
 
 from clm_sessions import times
 from clm_sessions.cli import options
-from clm_sessions.cli.common import count, default_database, line, on_terminal
+from clm_sessions.cli.common import count, default_database, line, on_terminal, plain
 from clm_sessions.cli.tables import DIM, Column, records, table
 from clm_sessions.library import open_db
 from clm_sessions.model import SessionInfo
@@ -90,7 +90,7 @@ def plugins_(obj: dict[str, Registry], as_json: bool) -> None:
     for plugin in registry.plugins:
         state = f"FAILED: {plugin.failure}" if plugin.failure else ", ".join(plugin.hooks) or "format"
         note = f"  (warning: {plugin.note})" if plugin.note else ""
-        click.echo(line(f"{plugin.name}  [{plugin.origin}]  {state}{note}"))
+        click.echo(plain(f"{plugin.name}  [{plugin.origin}]  {state}{note}"))
 
 
 def facts(info: SessionInfo) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from clm_sessions.cli.common import line, on_terminal, paint, write
 from clm_sessions.cli.tables import fit, wide
 from clm_sessions.errors import UsageError
 from clm_sessions.library import open_db
-from clm_sessions.store.search import KINDS, Hit, fts_query, pieces
+from clm_sessions.store.search import KINDS, LIMIT, Hit, fts_query, pieces
 
 _SNIPPET = 600
 
@@ -25,7 +25,7 @@ _SNIPPET = 600
 @click.argument("arguments", nargs=-1, required=True, metavar="TEXT... [DB]", type=click.Path())
 @options.narrowing("project", "tool", "model", "format", "day", "since", "until")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only in texts of this kind.")
-@click.option("--limit", default=20, show_default=True, help="How many places, best first.")
+@click.option("--limit", default=20, show_default=True, help="How many places, best first; 0 for all.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def search(arguments: Sequence[str], kinds: Sequence[str], limit: int, as_json: bool, **asked: Any) -> None:  # noqa: ANN401 - see options.narrow
     """Find the places that hold all words of TEXT, best first. Any text is a query.
@@ -39,7 +39,7 @@ def search(arguments: Sequence[str], kinds: Sequence[str], limit: int, as_json: 
     if narrow.tools and set(kinds) - {"tool"}:
         raise UsageError("--tool finds calls of tools only; leave out --kind")
     with open_db(database) as db:
-        hits = db.search(text, limit=limit, narrow=narrow, kinds=kinds, noise=False, copies=False)
+        hits = db.search(text, limit=limit or LIMIT, narrow=narrow, kinds=kinds, noise=False, copies=False)
         short = db.short_ids() if on_terminal() and not as_json else {}
     if as_json:
         write(f"{json.dumps(_data(hit))}\n" for hit in hits)

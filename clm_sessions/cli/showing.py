@@ -45,9 +45,9 @@ def show(
     obj: dict[str, Registry], session: str, database: Path | None, numbers: str | None, kinds: Sequence[str],
     tools: Sequence[str], errors: bool, grep: str | None, thinking: bool | None, full: bool, pager: bool | None, utc: bool,
 ) -> None:  # fmt: skip
-    """Show the chunks of a SESSION: its id (or the beginning of it) in DB, or the path of a log.
+    """Show the transcript of a SESSION.
 
-    Filters add up: --tool Bash --errors shows the failed calls of Bash.
+    SESSION is an id in DB, or the beginning of one, or the path of a log. Filters add up: --tool Bash --errors shows the failed calls of Bash.
     """
     from clm_sessions.export.session import views
 
