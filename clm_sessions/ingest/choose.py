@@ -86,20 +86,18 @@ def leave_out(
     ``again``: everything is made anew, so what the database knows is taken in any case.
     """
     chooser = _Chooser(choice, db, sources, again)
-    bundles, others = found.bundles, found.unrecognised
-    found.bundles, found.unrecognised = [], []
-    sessions = files = 0
+    bundles, others, indexes = found.bundles, found.unrecognised, found.indexes
+    found.bundles = []
+    found.unrecognised = [file for file in others if chooser.takes_file(file)]
+    found.indexes = [log for log in indexes if chooser.takes_file(log.found)]
+    sessions = 0
+    files = len(others) - len(found.unrecognised) + len(indexes) - len(found.indexes)
     for bundle in bundles:
         if chooser.takes(bundle):
             found.bundles.append(bundle)
         else:
             sessions += 1
             files += len(bundle.logs()) + len(bundle.side) + len(bundle.copies)
-    for file in others:
-        if chooser.takes_file(file):
-            found.unrecognised.append(file)
-        else:
-            files += 1
     return sessions, files
 
 
@@ -124,7 +122,10 @@ class _Chooser:
         return any(is_project(wanted, name, path) for wanted in self._choice.projects)
 
     def takes_file(self, file: Found) -> bool:
-        """Whether a file that no format recognises is chosen: it has no project."""
+        """Whether a file of no session is chosen: one that no format recognises, or that speaks of many sessions.
+
+        It has no project, so it is left out where projects are named.
+        """
         if self._again and file.path in self._sources:
             return True
         return not (self._old(file) or self._choice.projects or self._excluded(file.path, file.relative))
