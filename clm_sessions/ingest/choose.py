@@ -88,7 +88,7 @@ def leave_out(
     chooser = _Chooser(choice, db, sources, again)
     bundles, others, indexes = found.bundles, found.unrecognised, found.indexes
     found.bundles = []
-    found.unrecognised = [file for file in others if chooser.takes_file(file)]
+    found.unrecognised = [file for file in others if chooser.takes_stray(file)]
     found.indexes = [log for log in indexes if chooser.takes_file(log.found)]
     sessions = 0
     files = len(others) - len(found.unrecognised) + len(indexes) - len(found.indexes)
@@ -122,13 +122,14 @@ class _Chooser:
         return any(is_project(wanted, name, path) for wanted in self._choice.projects)
 
     def takes_file(self, file: Found) -> bool:
-        """Whether a file of no session is chosen: one that no format recognises, or that speaks of many sessions.
-
-        It has no project, so it is left out where projects are named.
-        """
+        """Whether a file of no session is chosen, such as one that names many, whatever their projects."""
         if self._again and file.path in self._sources:
             return True
-        return not (self._old(file) or self._choice.projects or self._excluded(file.path, file.relative))
+        return not (self._old(file) or self._excluded(file.path, file.relative))
+
+    def takes_stray(self, file: Found) -> bool:
+        """Whether a file that no format recognises is chosen: it has no project."""
+        return self.takes_file(file) and (self._again or not self._choice.projects)
 
     def _old(self, file: Found) -> bool:
         since = self._choice.since

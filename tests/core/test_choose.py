@@ -6,7 +6,10 @@ import sqlite3
 
 import pytest
 
+from clm_sessions import plugins
 from clm_sessions.ingest import Choice
+from clm_sessions.verify import verify
+from support import rollouts
 from support.logs import dump, entry, import_logs, query, session_id, turn, write_log
 from support.terminals import piped
 
@@ -134,3 +137,20 @@ def test_the_command_says_what_it_left_out_and_takes_dates_and_folders(logs, tmp
     assert piped("import", tmp_path / "d.db", logs, "--since", "soon").output.startswith("clm-sessions: --since 'soon'")
     one = next(logs.rglob(f"{ATTIC}.jsonl"))
     assert piped("import", tmp_path / "e.db", one, "--exclude", "*").exit_code == 0
+
+
+def test_a_file_that_names_many_sessions_is_left_out_by_its_own_name_and_time(tmp_path):
+    home = tmp_path / ".codex"
+    rollouts.write(home, 1, [rollouts.meta(1), *rollouts.turn(1, "ask", "ok", rollouts.usage(1, 0, 1))])
+    write_log(home / "session_index.jsonl", [{"id": rollouts.thread_id(1), "thread_name": "Beds"}])
+    import_logs(tmp_path / "plain.db", home)
+    for number, (choice, title) in enumerate([(Choice(exclude=("session_index.jsonl",)), "ask"), (Choice(exclude=("x",)), "Beds")]):
+        database = tmp_path / f"{number}.db"
+        import_logs(database, home, choice=choice)
+        assert query(database, "SELECT title FROM sessions") == [(title,)]
+        import_logs(database, home)
+        assert dump(database) == dump(tmp_path / "plain.db")
+        assert verify(database, plugins.build(entry_points=False)).findings == []
+    cwd = query(tmp_path / "plain.db", "SELECT project_name FROM sessions")[0][0]
+    import_logs(tmp_path / "p.db", home, choice=Choice(projects=(cwd,)))
+    assert query(tmp_path / "p.db", "SELECT title FROM sessions") == [("Beds",)]
