@@ -129,7 +129,8 @@ class _Chooser:
 
     def takes_stray(self, file: Found) -> bool:
         """Whether a file that no format recognises is chosen: it has no project."""
-        return self.takes_file(file) and (self._again or not self._choice.projects)
+        known = self._again and file.path in self._sources
+        return known or (self.takes_file(file) and not self._choice.projects)
 
     def _old(self, file: Found) -> bool:
         since = self._choice.since

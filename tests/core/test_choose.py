@@ -144,7 +144,9 @@ def test_a_file_that_names_many_sessions_is_left_out_by_its_own_name_and_time(tm
     rollouts.write(home, 1, [rollouts.meta(1), *rollouts.turn(1, "ask", "ok", rollouts.usage(1, 0, 1))])
     write_log(home / "session_index.jsonl", [{"id": rollouts.thread_id(1), "thread_name": "Beds"}])
     import_logs(tmp_path / "plain.db", home)
-    for number, (choice, title) in enumerate([(Choice(exclude=("session_index.jsonl",)), "ask"), (Choice(exclude=("x",)), "Beds")]):
+    for number, (choice, title) in enumerate(
+        [(Choice(exclude=("session_index.jsonl",)), "ask"), (Choice(exclude=("x",)), "Beds")]
+    ):
         database = tmp_path / f"{number}.db"
         import_logs(database, home, choice=choice)
         assert query(database, "SELECT title FROM sessions") == [(title,)]
