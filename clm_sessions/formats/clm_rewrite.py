@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
@@ -24,7 +24,7 @@ def rejoin(earlier: Sequence[Stream], now: Stream) -> Stream:
 
     The lines of what was kept count as duplicates: their messages stand among the older ones.
     """
-    chain = _chain(earlier, now)
+    chain = _chain([_State.of(stream) for stream in earlier if stream.refused is None], _State.of(now))
     if len(chain) == 1:
         return now
     messages: list[Message] = list(chain[0].messages)
@@ -42,41 +42,89 @@ def rejoin(earlier: Sequence[Stream], now: Stream) -> Stream:
     )
 
 
-def _chain(earlier: Sequence[Stream], now: Stream) -> list[Stream]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _State:
+    """What the log said at one time. ``marks``: of its messages; ``summaries``: those of compactions it was put together of.
+
+    ``file`` and ``generation``: where it was found (see ``Place.earlier``).
+    """
+
+    messages: Sequence[Message]
+    facts: Sequence[Fact]
+    marks: Sequence[Hashable]
+    known: frozenset[Hashable]
+    summaries: frozenset[Hashable]
+    meta: object
+    file: str
+    generation: int
+
+    @classmethod
+    def of(cls, stream: Stream) -> _State:
+        messages = stream.messages
+        marks = [_mark(message) for message in messages]
+        file, _, generation = ((messages[0].place.earlier if messages else None) or "").rpartition("#")
+        return cls(
+            messages=messages,
+            facts=stream.facts,
+            marks=marks,
+            known=frozenset(marks),
+            summaries=frozenset(mark for mark, m in zip(marks, messages, strict=True) if m.kind == "compact"),
+            meta=next((fact.value for fact in stream.facts if fact.name == "meta"), None),
+            file=file,
+            generation=int(generation) if generation.isdecimal() else -1,
+        )
+
+
+def _chain(left: Sequence[_State], now: _State) -> list[_State]:
     """The states of the log that follow from one another by compaction, the oldest first, ``now`` last.
 
-    Of several from which one can follow it is the one of which most was kept, then the longest: the last before the
-    compaction.
+    Of several from which one can follow it is the one of which most was kept; of these one from which no other follows,
+    and that is known of last.
     """
-    chain, left = [now], [state for state in earlier if state.refused is None]
-    backup = next((state for state in reversed(left) if _is_backup(state)), None)
+    chain = [now]
+    backup = next((state for state in reversed(left) if state.file), None)
     while True:
+        left = [state for state in left if not _precedes(chain[0], state)]
         found = ((state, _compaction(state, chain[0], sure=state is backup and chain[0] is now)) for state in left)
         before = [(state, place[1]) for state, place in found if place is not None]
-        if not before:
+        most = max((kept for _state, kept in before), default=0)
+        equal = [state for state, kept in before if kept == most]
+        if not equal:
             return chain
-        best, _kept = max(reversed(before), key=lambda one: (one[1], len(one[0].messages)))
-        chain.insert(0, best)
-        left = [state for state in left if state is not best]
+        last = [one for one in equal if not any(_follows(other, one) for other in equal)]
+        chain.insert(0, (last or equal)[-1])
 
 
-def _is_backup(state: Stream) -> bool:
-    return any((message.place.earlier or "").startswith("/") for message in state.messages)
+def _precedes(one: _State, state: _State) -> bool:
+    """Whether one state of the log surely came before another, or says all that the other says."""
+    if one.file == state.file and 0 <= one.generation <= state.generation:
+        return True
+    return one.marks[: len(state.marks)] == state.marks
 
 
-def _compaction(before: Stream, after: Stream, *, sure: bool = True) -> tuple[int, int] | None:
+def _follows(one: _State, other: _State) -> bool:
+    """Whether one state is a compaction of another, and not as well the other way round."""
+    return _compaction(other, one, sure=False) is not None and _compaction(one, other, sure=False) is None
+
+
+def _compaction(before: _State, after: _State, *, sure: bool = True) -> tuple[int, int] | None:
     """Where the summary stands in ``after`` and how many messages behind it were kept; None: it is no compaction of it.
 
-    ``sure``: it can be nothing else, even if nothing was kept.
+    ``sure``: it can be nothing else, even if nothing was kept. Where ``before`` has been put together from several
+    states itself, what was kept may reach back over a compaction: then it does not stand at its end in one piece.
     """
-    old, new = [_mark(m) for m in before.messages], [_mark(m) for m in after.messages]
-    meta = _meta(after)
     # The first line stays: where it is no meta record, it is a message.
-    head = int(meta is None and old[:1] == new[:1])
-    at = next((n for n in range(head, len(new)) if after.messages[n].role != "system"), None)
-    if not old or at is None or meta != _meta(before) or after.messages[at].role != "user" or new[at] in set(old):
+    head = int(after.meta is None and before.marks[:1] == after.marks[:1])
+    at = next((n for n in range(head, len(after.messages)) if after.messages[n].role != "system"), None)
+    if not before.marks or at is None or after.meta != before.meta:
         return None
-    kept = _overlap(old, new[at + 1 :])
+    if after.messages[at].role != "user" or after.marks[at] in before.known:
+        return None
+    rest = after.marks[at + 1 :]
+    kept = _overlap(before.marks, rest)
+    if before.summaries:
+        reach = next((n for n, mark in enumerate(rest) if mark not in before.known), len(rest))
+        kept = reach if not kept or not before.summaries.isdisjoint(rest[:reach]) else kept
     return (at, kept) if kept or sure else None
 
 
@@ -90,10 +138,6 @@ def _mark(message: Message) -> Hashable:
         if isinstance(block, (ToolUse, ToolResult))
     ]  # fmt: skip
     return (message.role, message.joined, *parts)
-
-
-def _meta(stream: Stream) -> object:
-    return next((fact.value for fact in stream.facts if fact.name == "meta"), None)
 
 
 def _overlap(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
@@ -129,12 +173,12 @@ def _with_jobs(messages: Sequence[Message]) -> Iterator[Message]:
             yield message
 
 
-def _older_facts(chain: Sequence[Stream]) -> list[Fact]:
+def _older_facts(chain: Sequence[_State]) -> list[Fact]:
     """What only the older states told; their lines are not those of the log."""
     told = {(fact.name, repr(fact.value)) for fact in chain[-1].facts}
     older: dict[tuple[str, str], Fact] = {}
-    for stream in chain[:-1]:
-        for fact in stream.facts:
+    for state in chain[:-1]:
+        for fact in state.facts:
             mark = (fact.name, repr(fact.value))
             if mark not in told:
                 older.setdefault(mark, replace(fact, line=None))

@@ -149,12 +149,13 @@ class BundleImport:
             return
         before = self._stored.get(self._key)
         now = {**self._stored, **{row["id"]: row for row, _stream in self._side_rows}, self._key: main.source}
-        states = [*archived_states(self._db, fmt, self._key, now.values()), *self._earlier.values()]
+        states: list[Stream] = []
         generation = main.source["generation"]
         if before is not None and not is_whole(raw.sizes(self._db, self._key), generation):
             written = before["generation"]
             stream = ledger.stored_stream(self._db, before)
             states += stored_states(stream, written, rewritten=written != generation)
+        states += [*archived_states(self._db, fmt, self._key, now.values()), *self._earlier.values()]
         with border(fmt, "rejoin"):
             main.stream = fmt.rejoin(states, main.stream) if states else main.stream
 

@@ -51,11 +51,11 @@ def archived_states(db: sqlite3.Connection, fmt: LogFormat, key: str, sources: I
 def stored_states(stream: Stream, generation: int, *, rewritten: bool) -> Iterator[Stream]:
     """The same for a log that was not archived, from its rows, which are of ``generation``.
 
-    Those before its last compaction; all of them too, if it was ``rewritten`` just now.
+    Those before each of its compactions; all of them too, if it was ``rewritten`` just now.
     """
     messages = stream.messages
-    last = [n for n, message in enumerate(messages) if message.kind == "compact" and message.place.earlier is None]
-    for end in (last[-1] if last else 0, len(messages) if rewritten else 0):
+    ends = [n for n, message in enumerate(messages) if message.kind == "compact"]
+    for end in (*ends, *([len(messages)] if rewritten else [])):
         if end:
             yield marked(replace(stream, messages=messages[:end]), "", generation)
 

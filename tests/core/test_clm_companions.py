@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import random
 import sqlite3
 
 import pytest
@@ -140,6 +141,33 @@ def test_steps_and_compactions_in_any_number_give_what_was_said(tmp_path, backup
     import_logs(db, folder, keep_raw=raw)
     import_logs(db, folder, again=True, keep_raw=raw)
     assert said(db) == TWICE
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_log_compacted_at_any_time_and_imported_now_and_then_says_all_that_was_said(tmp_path, seed):
+    rng = random.Random(seed)
+    folder, db, raw = tmp_path / "clm", tmp_path / "x.db", seed % 3 > 0
+    number, unseen, said, log = itertools.count(), False, [], []
+    for step in range(14):
+        if rng.random() < 0.5 or not log:
+            fresh = [rng.choice((asks, says))(f"message {next(number)}") for _ in range(rng.randrange(1, 4))]
+            log, said = [*log, *fresh], [*said, *fresh]
+            write(folder, [META, *log])
+        elif rng.random() < 0.5:
+            if unseen:  # else the backup of the one before would be gone unseen
+                import_logs(db, folder, keep_raw=raw)
+            summary, unseen = asks(f"summary {next(number)}"), True
+            log = [PROMPT, summary, *[r for r in log if r is not PROMPT][-rng.randrange(1, len(log) + 1) :]]
+            said = [*said, summary]
+            rewrite(folder, [META, *log])
+        if rng.random() < 0.4 or step == 13:
+            import_logs(db, folder, keep_raw=raw)
+            unseen = False
+    assert query(db, "SELECT text FROM messages ORDER BY seq") == [(record["content"],) for record in said]
+    summaries = query(db, "SELECT text FROM messages WHERE kind = 'compact' ORDER BY seq")
+    assert summaries == [(r["content"],) for r in said if r["content"].startswith("summary")]
+    if raw:
+        sound(db)
 
 
 def test_the_order_in_which_log_and_backup_are_seen_changes_nothing(tmp_path):
