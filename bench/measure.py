@@ -1,42 +1,85 @@
-"""Run a command and say what it cost: wall and CPU seconds, peak memory."""
+"""Run programs and say what each cost: wall and CPU seconds, peak memory; several by turns, so that drift hits all alike."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Seconds of wall clock and of CPU (user and system), peak resident memory in MB."""
+    """Seconds of wall clock and of CPU (user and system, children too), peak resident memory in MB, and what it said."""
 
     wall: float
     cpu: float
     peak: float
+    said: Mapping[str, Any] = field(default_factory=dict)
 
 
-def run(*command: str) -> Cost:
-    """The cost of one run of a command. Raises CalledProcessError if it fails."""
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _pid, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
+class ProgramError(RuntimeError):
+    """A measured program failed; the message ends with what it wrote to stderr."""
+
+
+def run(*command: str, env: Mapping[str, str] | None = None, cwd: str | None = None) -> Cost:
+    """The cost of one run of a command; ``said`` is the JSON object on the last line of its output, if there is one.
+
+    Raises ProgramError if it fails.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, env={**os.environ, **(env or {})}, cwd=cwd
+        )
+        _pid, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            errors.seek(0)
+            tail = errors.read()[-2000:].decode(errors="replace").strip()
+            raise ProgramError(f"{' '.join(command)}: exit code {process.returncode}: {tail}")
+        out.seek(0)
+        said = _object(out.read())
     scale = 1 if sys.platform == "darwin" else 1024
+    return Cost(wall=wall, cpu=used.ru_utime + used.ru_stime, peak=used.ru_maxrss * scale / 1e6, said=said)
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    lines = text.strip().rsplit(b"\n", 1)
+    try:
+        found = json.loads(lines[-1])
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def by_turns(rounds: int, steps: Mapping[str, Callable[[], Cost]]) -> list[dict[str, Cost]]:
+    """Each step once a round, in the order given. The first round warms the caches and is left out."""
+    measured = []
+    for number in range(rounds + 1):
+        costs = {name: step() for name, step in steps.items()}
+        if number:
+            measured.append(costs)
+    return measured
+
+
+def middle(rounds: list[dict[str, Cost]], value: Callable[[dict[str, Cost]], float]) -> float:
+    """The median over the rounds of a value worked out within each: ratios are of one round."""
+    return median(value(one) for one in rounds)
+
+
+def typical(rounds: list[dict[str, Cost]], name: str) -> Cost:
+    """The median wall, CPU and peak of one step."""
     return Cost(
-        wall=time.perf_counter() - started, cpu=used.ru_utime + used.ru_stime, peak=used.ru_maxrss * scale / 1e6
+        wall=middle(rounds, lambda r: r[name].wall),
+        cpu=middle(rounds, lambda r: r[name].cpu),
+        peak=max(r[name].peak for r in rounds),
+        said=rounds[-1][name].said,
     )
-
-
-def best(*command: str, before: object = None, rounds: int = 3) -> Cost:
-    """The cheapest of several runs by CPU. ``before`` is called ahead of each."""
-    costs = []
-    for _ in range(rounds):
-        if callable(before):
-            before()
-        costs.append(run(*command))
-    return min(costs, key=lambda c: c.cpu)
