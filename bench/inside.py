@@ -35,5 +35,7 @@ if __name__ == "__main__":
         main()
     finally:
         used = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
-        used["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+        used["peak"] = (
+            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+        )
         print(json.dumps(used))

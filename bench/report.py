@@ -23,7 +23,7 @@ class Row:
     what: str
     value: float | None = None
     limit: float | None = None
-    unit: str = "×"
+    unit: str = "x"
     at_least: bool = False
     detail: str = ""
 

@@ -10,7 +10,7 @@ from ground import HERE, Cost, Ground, database_size, fresh, size_of
 from measure import by_turns, middle, run, typical
 from report import Row
 
-TITLE = "Import CPU ≤ 1.35 × its floors (JSON + bare insert + indexes + search index), with and without search"
+TITLE = "Import CPU ≤ 1.35 x its floors (JSON + bare insert + indexes + search index), with and without search"
 LIMIT = 1.35
 BARE = ("parse", "insert", "index")
 
@@ -25,7 +25,7 @@ def rows(ground: Ground) -> Iterator[Row]:
             "floors": lambda: importing.floors(out),
             "bare": lambda: importing("--no-raw", search=False),
             "search": lambda: importing("--no-raw"),
-            "raw": lambda: importing(),
+            "raw": importing,
         }
         rounds = by_turns(ground.rounds, steps)
         found = counted(database)
@@ -36,7 +36,9 @@ def rows(ground: Ground) -> Iterator[Row]:
         ("with search and raw archive, floors + zstd + its rows", "raw", (*BARE, "search", "pack", "archive"), None),
     ):
         ratio = middle(rounds, lambda r, n=name, p=parts: r[n].said["cpu"] / sum(r["floors"].said[x] for x in p))
-        low, high = (f(r[name].said["cpu"] / sum(r["floors"].said[x] for x in parts) for r in rounds) for f in (min, max))
+        low, high = (
+            f(r[name].said["cpu"] / sum(r["floors"].said[x] for x in parts) for r in rounds) for f in (min, max)
+        )
         cpu = middle(rounds, lambda r, n=name: r[n].said["cpu"])
         floor = middle(rounds, lambda r, p=parts: sum(r["floors"].said[x] for x in p))
         detail = f"{cpu:.2f} / {floor:.2f} s CPU ({low:.2f} to {high:.2f}); {size / cpu:.0f} MB/s; peak {typical(rounds, name).peak:.0f} MB"

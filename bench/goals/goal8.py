@@ -39,13 +39,24 @@ def figures(rounds: list[dict[str, Cost]], stored: dict[str, float]) -> Iterator
         peer, run_ = name.rsplit(", ", 1)
         limit = {(Ours.name, "first"): FIRST, (Ours.name, "second"): SECOND}.get((peer, run_))
         one = typical(rounds, name)
-        size = f"; stores {stored[peer]:.2f} × the source" if run_ == "first" else ""
-        yield Row(what=name, value=one.cpu, limit=limit, unit="s", detail=f"{one.wall:.2f} s wall, peak {one.peak:.0f} MB{size}")
+        size = f"; stores {stored[peer]:.2f} of the source" if run_ == "first" else ""
+        yield Row(
+            what=name,
+            value=one.cpu,
+            limit=limit,
+            unit="s",
+            detail=f"{one.wall:.2f} s wall, peak {one.peak:.0f} MB{size}",
+        )
     for peer in (AgentsView.name, ClaudeCodeLog.name):
         for run_ in ("first", "second"):
             if f"{peer}, {run_}" in rounds[0]:
                 cpu, wall = (
-                    middle(rounds, lambda r, k=kind, p=peer, n=run_: getattr(r[f"{Ours.name}, {n}"], k) / getattr(r[f"{p}, {n}"], k))
+                    middle(
+                        rounds,
+                        lambda r, k=kind, p=peer, n=run_: (
+                            getattr(r[f"{Ours.name}, {n}"], k) / getattr(r[f"{p}, {n}"], k)
+                        ),
+                    )
                     for kind in ("cpu", "wall")
                 )
                 yield Row(what=f"ours / {peer}, {run_}, CPU", value=cpu, detail=f"wall {wall:.2f}")
@@ -86,7 +97,9 @@ class AgentsView:
         self._home = folder / "agentsview"
         found = ground.environment("agentsview", "agentsview")
         program = sorted(found.parent.rglob("site-packages/agentsview/bin/agentsview"))
-        self._command = str(program[0] if program else found / "agentsview")  # the program itself, without its Python door
+        self._command = str(
+            program[0] if program else found / "agentsview"
+        )  # the program itself, without its Python door
         self._env = {
             "HOME": str(self._home),
             "AGENTSVIEW_DATA_DIR": str(self._home),
