@@ -13,6 +13,7 @@ import sys
 import time
 from importlib import import_module
 
+from clm_sessions import plugins
 from clm_sessions.cli import main
 
 
@@ -29,6 +30,7 @@ if __name__ == "__main__":
         words.remove("--no-search")
         without_search()
     import_module("clm_sessions.store.migrations")
+    plugins.from_environment()
     sys.argv = ["clm-sessions", *words]
     cpu, wall = time.process_time(), time.perf_counter()
     try:
