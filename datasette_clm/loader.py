@@ -29,8 +29,8 @@ Describe = Callable[[ToolCall], ToolView | None]
 class Loaded:
     """One page of a session.
 
-    ``chunks`` are those of the whole session, ``views`` the cards of the page; ``hidden`` says by chunk seq how many
-    steps the filter leaves out; ``found`` by chunk seq the places that hold the words asked for. ``inherited`` is how
+    ``chunks`` are those of the whole session (which messages they hold is said only if some are inherited), ``views`` the
+    cards of the page; ``hidden`` says by chunk seq how many steps the filter leaves out; ``found`` by chunk seq the places that hold the words asked for. ``inherited`` is how
     many messages at the beginning were copied from another session. ``tables`` may be read.
     """
 
@@ -59,7 +59,8 @@ def load(db: sqlite3.Connection, tables: frozenset[str], sid: str, ask: Ask, des
     info = session_info(db, tables, sid)
     if info is None:
         return None
-    chunks = reader.chunks(db, sid)
+    inherited = reader.inherited(db, sid)
+    chunks = reader.chunks(db, sid, members=inherited > 0)
     found = _found(db, tables, sid, ask.q)
     wanted = selection(db, tables, sid, chunks, ask, found)
     page = page_of(wanted, PAGE, page=ask.page, chunk=ask.chunk)
@@ -75,7 +76,7 @@ def load(db: sqlite3.Connection, tables: frozenset[str], sid: str, ask: Ask, des
         tools=_tools(db, sid) if {"session_tools", "tool_calls"} <= tables else (),
         thinks=_thinks(db, sid),
         issues=_count(db, "ingest_issues", sid) if "ingest_issues" in tables else None,
-        inherited=reader.inherited(db, sid),
+        inherited=inherited,
         page=page,
         views=shown,
         hidden={

@@ -90,7 +90,7 @@ def contents(
     span = " AND chunk_seq BETWEEN ? AND ?"
     calls = dict(_calls(db, info.id, span, (first, last), images))
     wanted = sorted({m for chunk in page for m in (*chunk.messages, *chunk.sidechain)})
-    linked = _linked_calls(db, info.id, wanted, calls, images)
+    linked = _Linked(calls, lambda seq: _calls(db, info.id, " AND seq = ?", (seq,), images))
     found = messages(db, info.id, calls=linked, seqs=wanted, images=images)
     agents = {a.agent_id: a for a in session_infos(db, "s.parent_id = ?", (info.id,))}
     return [
@@ -105,22 +105,28 @@ def contents(
     ]
 
 
-def chunks(db: sqlite3.Connection, sid: str, start: int = 0, stop: int | None = None) -> list[Chunk]:
-    """Chunks ``start`` to ``stop`` of a session, in order."""
+def chunks(
+    db: sqlite3.Connection, sid: str, start: int = 0, stop: int | None = None, *, members: bool = True
+) -> list[Chunk]:
+    """Chunks ``start`` to ``stop`` of a session, in order; without ``members`` they do not say which messages they hold."""
     limit = -1 if stop is None else max(0, stop - start)
     names = COLUMNS["chunks"]
     cursor = db.execute(f"{_ROWS['chunks']} AND seq >= ? ORDER BY seq LIMIT ?", (sid, start, limit))
     records = [dict(zip(names, row, strict=True)) for row in cursor]
-    if not records:
-        return []
-    members: dict[int, list[int]] = {}
+    held = _members(db, sid, records[0]["seq"], records[-1]["seq"]) if records and members else {}
+    return [_chunk(record, tuple(held.get(record["seq"], ()))) for record in records]
+
+
+def _members(db: sqlite3.Connection, sid: str, first: int, last: int) -> dict[int, list[int]]:
+    """The messages of each chunk from ``first`` to ``last``, by seq."""
+    found: dict[int, list[int]] = {}
     rows = db.execute(
         "SELECT chunk_seq, seq FROM messages WHERE session_id = ? AND chunk_seq BETWEEN ? AND ? ORDER BY chunk_seq, seq",
-        (sid, records[0]["seq"], records[-1]["seq"]),
+        (sid, first, last),
     )
     for chunk, seq in rows:
-        members.setdefault(chunk, []).append(seq)
-    return [_chunk(record, tuple(members.get(record["seq"], ()))) for record in records]
+        found.setdefault(chunk, []).append(seq)
+    return found
 
 
 def messages(
@@ -208,15 +214,18 @@ def _in_parts(column: str, values: Sequence[int] | None) -> Iterable[tuple[str, 
     ]
 
 
-def _linked_calls(
-    db: sqlite3.Connection, sid: str, wanted: Sequence[int], calls: Mapping[int, ToolCall], images: bool
-) -> dict[int, ToolCall]:
-    """The calls that these messages hold or answer, those made in other chunks too."""
-    linked = dict(calls)
-    for column in ("message_seq", "result_message_seq"):
-        for part, arguments in _in_parts(column, wanted):
-            linked.update(_calls(db, sid, part, arguments, images))
-    return linked
+class _Linked(dict[int, ToolCall]):
+    """The calls of some chunks by seq. One made in another chunk is read when a message turns out to refer to it."""
+
+    def __init__(self, calls: Mapping[int, ToolCall], read: Callable[[int], list[tuple[int, ToolCall]]]) -> None:
+        super().__init__(calls)
+        self._read = read
+
+    def __missing__(self, seq: int) -> ToolCall:
+        self.update(self._read(seq))
+        if seq not in self:
+            raise KeyError(seq)
+        return self[seq]
 
 
 def _image_loader(db: sqlite3.Connection, images: bool) -> Callable[[str], bytes | None]:
