@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from clm_sessions.store.search import MARK_END, MARK_START, fts_query
+from clm_sessions.store.search import MARK_END, MARK_START, fts_query, newest
 
 _WORDS = 24
 
@@ -45,7 +45,7 @@ def _places(
     db: sqlite3.Connection, query: str, table: str, columns: str, session: str | None, limit: int
 ) -> list[tuple[float, Found]]:
     """Places in one table. FTS is told the rowids of the session, so that a common word elsewhere costs nothing."""
-    where, arguments = "", []
+    where, arguments = f" AND {newest(table)}", [query]
     if session is not None:
         span = f"SELECT min(rowid), max(rowid) FROM {table} WHERE session_id = ?"  # noqa: S608 - the table is ours
         first, last = db.execute(span, (session,)).fetchone()

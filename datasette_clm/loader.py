@@ -29,9 +29,10 @@ Describe = Callable[[ToolCall], ToolView | None]
 class Loaded:
     """One page of a session.
 
-    ``chunks`` are those of the whole session (which messages they hold is said only if some are inherited), ``views`` the
-    cards of the page; ``hidden`` says by chunk seq how many steps the filter leaves out; ``found`` by chunk seq the places that hold the words asked for. ``inherited`` is how
-    many messages at the beginning were copied from another session. ``tables`` may be read.
+    ``chunks`` are those of the whole session (which messages they hold is said only if some are inherited), ``views``
+    the cards of the page; ``hidden`` says by chunk seq how many steps the filter leaves out; ``found`` by chunk seq the
+    places that hold the words asked for. ``inherited`` is how many messages at the beginning were copied from another
+    session. ``tables`` may be read.
     """
 
     ask: Ask

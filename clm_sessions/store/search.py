@@ -19,6 +19,8 @@ TERM_LENGTH = 200
 _MESSAGES = ("user", "ai", "system", "compact", "sidechain")
 KINDS = (*_MESSAGES, "thinking", "tool")
 """Where to search: the texts of messages of one kind, thinking, or tool calls with their results."""
+RANKED = 50_000
+"""Places of one table that are ranked, those imported last: to rank one, SQLite has to read how long its text is."""
 MARK_START, MARK_END = "\x02", "\x03"
 """Set around the words found in a snippet: characters that no stored text needs."""
 
@@ -75,7 +77,8 @@ def search(
     """The best ``limit`` hits in messages and tool calls together, at most ``LIMIT``.
 
     ``kinds``: some of ``KINDS``, none for all. ``noise``: also what is never shown. ``copies``: also in what a session
-    copied from another one. UsageError if ``narrow`` names what the database does not have.
+    copied from another one. Of more than ``RANKED`` places in a table the newest are ranked, unless the search is
+    narrowed. UsageError if ``narrow`` names what the database does not have.
     """
     query = fts_query(text)
     limit = max(0, min(limit, LIMIT))
@@ -86,7 +89,10 @@ def search(
     for ask in _asks(db, narrow, kinds, noise):
         condition, bound = of_rows(db, narrow, "m", ask.at)
         where = [*ask.where, *([] if copies else ["m.inherited = 0"]), *([condition] if condition else [])]
-        hits += _hits(db, ask, f"{ask.columns}({query})", where, [*ask.bound, *bound], limit)
+        bound = [*ask.bound, *bound]
+        if narrow == Narrow() and not kinds:
+            where, bound = [newest(ask.table), *where], [query, *bound]
+        hits += _hits(db, ask, f"{ask.columns}({query})", where, bound, limit)
     return sorted(hits, key=lambda h: h.rank)[:limit]
 
 
@@ -129,6 +135,14 @@ def _asks(db: sqlite3.Connection, narrow: Narrow, kinds: Collection[str], noise:
         where, bound = (*messages.where, f"m.kind IN ({marks})"), (*messages.bound, *spoken)
         found.append(replace(messages, columns="{search_text} : ", where=where, bound=bound))
     return found
+
+
+def newest(table: str) -> str:
+    """SQL: of the rows of ``table``_fts f, the newest ``RANKED`` that match a query, which is its one parameter."""
+    return (
+        f"f.rowid >= coalesce((SELECT rowid FROM {table}_fts WHERE {table}_fts MATCH ? "
+        f"ORDER BY rowid DESC LIMIT 1 OFFSET {RANKED - 1}), 0)"
+    )
 
 
 def _hits(
