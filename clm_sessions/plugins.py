@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
@@ -21,10 +21,11 @@ from clm_sessions import hookspecs
 from clm_sessions.errors import PluginError, UsageError, one_line
 from clm_sessions.formats.base import API_VERSION, Claim, Confidence, Head, Located, LogFormat
 from clm_sessions.model import Issue, ToolCall
-from clm_sessions.view import DiffLine, Section, SectionKind, ToolView
 
 if TYPE_CHECKING:
     import click
+
+    from clm_sessions.view import ToolView
 
 BUILTIN: tuple[tuple[str, str], ...] = (
     ("clm", "clm_sessions.formats.clm"),
@@ -34,7 +35,6 @@ BUILTIN: tuple[tuple[str, str], ...] = (
 )
 GROUP = "clm"
 BLOCK = "CLM_BLOCK_PLUGINS"
-_KINDS = get_args(SectionKind)
 _T = TypeVar("_T")
 _Place = TypeVar("_Place", Located, Claim)
 
@@ -139,11 +139,13 @@ class Registry:
 
     def describe(self, call: ToolCall) -> ToolView | None:
         """How to show a tool call, foreign plugins first. Where one raises or answers nonsense, the next is asked."""
+        from clm_sessions.view.sound import sound  # whoever only imports logs has no need of it
+
         for impl in reversed(self.manager.hook.clm_describe_tool.get_hookimpls()):
             with self.border(impl.plugin_name, "clm_describe_tool"):
                 view = impl.function(*[call for _ in impl.argnames])
                 if view is not None:
-                    return _sound(_expect(ToolView, view))
+                    return sound(view)
         return None
 
     def register_commands(self, cli: click.Group) -> None:
@@ -294,16 +296,3 @@ def _named(answer: _Place) -> _Place:
     if not isinstance(confidence, int):
         raise TypeError(f"confidence is a {type(confidence).__name__}, not a Confidence")
     return answer
-
-
-def _sound(view: ToolView) -> ToolView:
-    """The view, if it can be shown: texts and sections of a known kind. Raises if not."""
-    texts = [view.title, view.subtitle, view.family, *view.badges]
-    for section in view.sections:
-        if _expect(Section, section).kind not in _KINDS:
-            raise ValueError(f"no section has the kind {section.kind!r}")
-        texts += [section.text, *section.header, *(cell for row in section.rows for cell in row)]
-        texts += [_expect(DiffLine, line).text for line in section.diff]
-    for text in texts:
-        _expect(str, text)
-    return view

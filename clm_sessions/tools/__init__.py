@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from clm_sessions.hookspecs import hookimpl
-from clm_sessions.model import ToolCall
-from clm_sessions.tools import agents, codex, default, files, plans, search, shell, web
-from clm_sessions.view import ToolView
+from typing import TYPE_CHECKING
 
-TABLE = {**files.TABLE, **shell.TABLE, **search.TABLE, **web.TABLE, **agents.TABLE, **plans.TABLE, **codex.TABLE}
+from clm_sessions.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from clm_sessions.model import ToolCall
+    from clm_sessions.view import ToolView
 
 
 def describe(call: ToolCall) -> ToolView:
     """A tool call for a reader, whatever tool it is. Never raises on content."""
-    return TABLE.get(call.name or "", default.describe)(call)
+    from clm_sessions.tools import table
+
+    return table.describe(call)
 
 
 @hookimpl

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clm_sessions.model import Image, Text, ToolCall, Unknown
-from clm_sessions.tools import TABLE, clm_describe_tool, describe
+from clm_sessions.tools import clm_describe_tool, describe
 from clm_sessions.tools.patch import from_structured, from_texts
+from clm_sessions.tools.table import TABLE
 from clm_sessions.view import Section, ToolView
 from support.json_values import json_values
 from support.safety import strings

@@ -9,7 +9,6 @@ from typing import Any
 from clm_sessions.formats.base import Claim, Head, Located, LogFormat, Reader, StreamContext
 from clm_sessions.formats.claude_code import files, sniff
 from clm_sessions.formats.claude_code.dialect import ClaudeDialect
-from clm_sessions.formats.claude_code.records import ClaudeReader
 from clm_sessions.frames import document
 from clm_sessions.hookspecs import hookimpl
 from clm_sessions.model import Fact
@@ -43,6 +42,8 @@ class ClaudeCode(LogFormat):
 
     def reader(self, context: StreamContext, state: Mapping[str, Any] | None = None) -> Reader:
         """A reader for one log, fresh or going on from ``state``."""
+        from clm_sessions.formats.claude_code.records import ClaudeReader  # most runs open no log
+
         return ClaudeReader(context, state)
 
     def side(self, located: Located, name: str, data: bytes) -> Sequence[Fact]:

@@ -9,7 +9,6 @@ from typing import Any
 from clm_sessions.formats.base import Claim, Confidence, Head, Located, LogFormat, Reader, StreamContext
 from clm_sessions.formats.codex import files, sniff
 from clm_sessions.formats.codex.dialect import CodexDialect
-from clm_sessions.formats.codex.records import CodexReader
 from clm_sessions.hookspecs import hookimpl
 from clm_sessions.model import Fact
 
@@ -44,6 +43,8 @@ class Codex(LogFormat):
 
     def reader(self, context: StreamContext, state: Mapping[str, Any] | None = None) -> Reader:
         """A reader for one rollout, fresh or going on from ``state``."""
+        from clm_sessions.formats.codex.records import CodexReader  # most runs open no log
+
         return CodexReader(context, state)
 
     def index(self, data: bytes) -> Mapping[str, Sequence[Fact]]:
