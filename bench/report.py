@@ -37,7 +37,9 @@ class Row:
     def cells(self) -> tuple[str, str, str, str, str]:
         """What, figure, goal, verdict, detail."""
         goal = "" if self.limit is None else f"{'≥' if self.at_least else '≤'} {number(self.limit)} {self.unit}"
-        figure = "not measured" if self.value is None else f"{number(self.value)} {self.unit}"
+        figure = "" if self.limit is None else "not measured"
+        if self.value is not None:
+            figure = f"{number(self.value)} {self.unit}"
         verdict = {True: "met", False: "missed", None: "" if self.limit is None else "open"}[self.met]
         return self.what, figure, goal, verdict, self.detail
 

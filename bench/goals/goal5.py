@@ -36,7 +36,8 @@ def rows(ground: Ground) -> Iterator[Row]:
         detail=", ".join(late),
     )
     for name, (ms, _late) in sorted(pages.items(), key=lambda item: -item[1][0])[:4]:
-        yield Row(what=f"Datasette page {name}, whole", value=ms, unit="ms", detail="wall")
+        what = "the longest session" if name.startswith("-") else name
+        yield Row(what=f"Datasette page {what}, whole", value=ms, unit="ms", detail="wall")
 
 
 def figures(kind: str, found: dict[str, list[float]], limit: float | None) -> Iterator[Row]:
@@ -76,9 +77,6 @@ def drop_indexes(database: Path) -> None:
         names = db.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL").fetchall()
         for (name,) in names:
             db.execute(f"DROP INDEX {name}")
-        db.execute("DELETE FROM sqlite_stat1") if db.execute(
-            "SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'"
-        ).fetchone() else None
 
 
 def described(database: Path) -> str:
