@@ -9,21 +9,23 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clm_sessions.errors import DatabaseError, UsageError
-from clm_sessions.ingest import again as again_
-from clm_sessions.ingest import indexes, ledger, report
-from clm_sessions.ingest.bundle import BundleImport, Outcome
+from clm_sessions.ingest import absent, copies, ledger, report
 from clm_sessions.ingest.choose import Choice, Excluded, leave_out
-from clm_sessions.ingest.discover import Discovery, Files, Known, discover
+from clm_sessions.ingest.discover import Discovery, Files, Known, LogFile, discover
 from clm_sessions.ingest.keys import Verdict, behind, session_key, sort_copies
-from clm_sessions.ingest.rename import rename
 from clm_sessions.ingest.report import Report
 from clm_sessions.model import Issue
 from clm_sessions.plugins import Registry
 from clm_sessions.sources import Prints, path_of, unique
-from clm_sessions.store.connect import begin, close_writer, open_writer, what_failed
-from clm_sessions.store.writer import Writer
+from clm_sessions.store.connect import begin, close_writer, open_writer, what_failed, write_ahead
+
+if TYPE_CHECKING:  # most imports find nothing new: what reads and writes is loaded by those that do
+    from clm_sessions.ingest.bundle import Outcome
+    from clm_sessions.ingest.indexes import Told
+    from clm_sessions.store.writer import Writer
 
 __all__ = ["Choice", "Files", "Progress", "Report", "default_roots", "ingest"]
 
@@ -49,20 +51,30 @@ class Progress:
 @dataclass(slots=True, kw_only=True)
 class _Import:
     db: sqlite3.Connection
-    writer: Writer
     progress: Progress
     keep_raw: bool
     again: bool
+    made: Writer | None = None
     sources: dict[str, ledger.Source] = field(default_factory=dict)
     taken: dict[str, tuple[str, Prints | None]] = field(default_factory=dict)
     seen: int | None = None
     done: set[str] = field(default_factory=set)
-    told: indexes.Told = field(default_factory=dict)
+    told: Told = field(default_factory=dict)
     stale: dict[str, tuple[str, str]] = field(default_factory=dict)
     sound: bool = True
     report: Report = field(default_factory=Report)
     open_bytes: int = 0
     pending: list[Outcome] = field(default_factory=list)
+
+    @property
+    def writer(self) -> Writer:
+        """Made for the first transaction, in which the database goes over to WAL."""
+        if self.made is None:
+            from clm_sessions.store.writer import Writer
+
+            write_ahead(self.db, self.progress.waiting)
+            self.made = Writer(self.db, again=self.again)
+        return self.made
 
 
 def default_roots(registry: Registry, home: Path, env: dict[str, str]) -> list[Path]:
@@ -94,12 +106,13 @@ def ingest(
     started = time.monotonic()
     progress = progress or Progress()
     db = open_writer(database, progress.waiting)
-    work = _Import(db=db, writer=Writer(db, again=again), progress=progress, keep_raw=keep_raw, again=again)
+    work = _Import(db=db, progress=progress, keep_raw=keep_raw, again=again)
     try:
         try:
             _run(work, roots, registry, only, choice or Choice())
         except KeyboardInterrupt:
-            work.writer.rollback()
+            if work.made is not None:
+                work.made.rollback()
             work.report.interrupted = True
         work.report.totals, work.report.issues = report.totals(db), report.issues(db)
     except sqlite3.Error as error:
@@ -111,53 +124,99 @@ def ingest(
 
 
 def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | None, choice: Choice) -> None:
-    _look(work)
+    begin(lambda: _look(work), work.progress.waiting)
     found = discover(roots, registry, known=None if work.again else _known(work.sources), only=only)
     if choice:
         work.report.left_out = leave_out(found, choice, work.db, work.sources, again=work.again)
-    _begin(work)
-    if work.again:
-        again_.prepare(work.db)
-        work.seen = None
-        _look(work)
-    _take_indexes(work, found, registry)
-    todo = [bundle for bundle in found.bundles if _touched(work, bundle)]
-    work.progress.total = sum(log.found.stat.size for bundle in todo for log in bundle.logs())
-    for bundle in todo:
-        sort_copies(bundle)
-        key, verdict = _key(work, bundle)
-        if verdict == "copy":
-            _leave_copies(work, bundle, key)
-        elif verdict == "other" and key in work.taken:
-            _make_room(work, bundle, key)
-        _note_copies(work, bundle, key)
-        if bundle.main is not None:
-            work.taken[key] = (bundle.main.found.path, None)
-        if bundle.logs() or bundle.side:
-            _import(work, bundle, key)
-    _import_left(work, registry)
-    _note_unrecognised(work, found)
-    _note_gone(work, roots, found)
-    _commit(work)
-    if work.again:
-        _begin(work)
-        if work.sound:
-            again_.finish(work.db)
-        work.writer.settle_all()
-        _commit(work)
+    if _idle(work, roots, registry, found):
+        work.report.sources["unchanged"] += len(found.indexes)
+        for bundle in found.bundles:
+            _leave(work, bundle)
+    else:
+        _write(work, roots, registry, found)
     unseen = Excluded(choice.exclude)
     told = [*found.issues, *found.problems.items()]
     work.report.notices += [(path, issue) for path, issue in told if not unseen.below(path, roots)]
 
 
+def _idle(work: _Import, roots: Sequence[Path], registry: Registry, found: Discovery) -> bool:
+    """Whether there is nothing to write: all is as it was, and the sessions say what the indexes say."""
+    if work.again or not all(ledger.untouched(work.sources.get(log.found.path), log) for log in found.indexes):
+        return False
+    _listen(work, registry)
+    return not (
+        work.stale
+        or any(_touched(work, bundle) for bundle in found.bundles)
+        or absent.news(work.sources, found)
+        or absent.gone(work.db, roots, found)
+    )
+
+
+def _write(work: _Import, roots: Sequence[Path], registry: Registry, found: Discovery) -> None:
+    _begin(work)
+    if work.again:
+        from clm_sessions.ingest import again
+
+        again.prepare(work.db)
+        work.seen = None
+        _look(work)
+    _take_indexes(work, found, registry)
+    todo = []
+    for bundle in found.bundles:
+        if _touched(work, bundle):
+            todo.append(bundle)
+        else:
+            _leave(work, bundle)
+    work.progress.total = sum(log.found.stat.size for bundle in todo for log in bundle.logs())
+    for bundle in todo:
+        sort_copies(bundle)
+        key, verdict = _key(work, bundle)
+        if verdict == "copy":
+            copies.leave(work.db, bundle, key)
+        elif verdict == "other" and key in work.taken:
+            _make_room(work, bundle, key)
+        work.report.sources["new"] += copies.note(work.db, bundle, key)
+        if bundle.main is not None:
+            work.taken[key] = (bundle.main.found.path, None)
+        if bundle.logs() or bundle.side:
+            _import(work, bundle, key)
+    _import_left(work, registry)
+    absent.note_unrecognised(work.db, work.sources, found)
+    _note_gone(work, roots, found)
+    _commit(work)
+    if work.again:
+        _finish_again(work)
+
+
+def _finish_again(work: _Import) -> None:
+    from clm_sessions.ingest import again
+
+    _begin(work)
+    if work.sound:
+        again.finish(work.db)
+    work.writer.settle_all()
+    _commit(work)
+
+
 def _take_indexes(work: _Import, found: Discovery, registry: Registry) -> None:
-    """Take in what is said of many sessions at once, and see whose rows say something else."""
+    """Take in what is said of many sessions at once."""
     for log in found.indexes:
+        from clm_sessions.ingest import indexes
+
         known = work.sources.get(log.found.path)
         change = indexes.take_in(work.db, log, known, work.progress.advance, again=work.again)
         work.report.sources[change] += 1
-    work.told = indexes.told(work.db, registry)
-    work.stale = indexes.stale(work.db, work.told)
+    _listen(work, registry)
+
+
+def _listen(work: _Import, registry: Registry) -> None:
+    """What the indexes say of sessions, and whose rows say something else."""
+    work.told, work.stale = {}, {}
+    if work.db.execute("SELECT 1 FROM sources WHERE role = 'index' LIMIT 1").fetchone():
+        from clm_sessions.ingest import indexes
+
+        work.told = indexes.told(work.db, registry)
+        work.stale = indexes.stale(work.db, work.told)
 
 
 def _import_left(work: _Import, registry: Registry) -> None:
@@ -167,9 +226,11 @@ def _import_left(work: _Import, registry: Registry) -> None:
             _import(work, Files(format=registry.formats[fmt], session=session), key)
     if not work.again:
         return
-    for key, fmt, session in again_.left(work.db, registry, work.done):
+    from clm_sessions.ingest import again
+
+    for key, fmt, session in again.left(work.db, registry, work.done):
         _import(work, Files(format=registry.formats[fmt], session=session), key)
-    work.sound &= again_.all_known(work.db, registry)
+    work.sound &= again.all_known(work.db, registry)
 
 
 def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
@@ -187,6 +248,8 @@ def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
 
 def _make_room(work: _Import, bundle: Files, key: str) -> None:
     """Number anew the sessions of the same id that come after this one."""
+    from clm_sessions.ingest.rename import rename
+
     for old, new in behind(key, bundle.session, work.taken):
         rename(work.db, old, new)
         rows = work.db.execute(
@@ -197,16 +260,6 @@ def _make_room(work: _Import, bundle: Files, key: str) -> None:
         work.taken[new] = work.taken.pop(old)
     work.seen = None
     _look(work)
-
-
-def _leave_copies(work: _Import, bundle: Files, key: str) -> None:
-    """Of a bundle whose log is a copy, keep only the files beside it that the session has nowhere else."""
-    have = ledger.stored(work.db, key)
-    spare = [log for log in (*bundle.logs(), *bundle.side) if log.role == "main" or ledger.source_id(key, log) in have]
-    bundle.copies += spare
-    bundle.main = None
-    bundle.agents = {agent: log for agent, log in bundle.agents.items() if log not in spare}
-    bundle.side = [log for log in bundle.side if log not in spare]
 
 
 def _known(sources: dict[str, ledger.Source]) -> dict[str, Known]:
@@ -235,30 +288,29 @@ def _taken(db: sqlite3.Connection) -> dict[str, tuple[str, Prints | None]]:
 
 
 def _touched(work: _Import, bundle: Files) -> bool:
-    """Whether a bundle needs a look; an untouched one is counted and left."""
-    files = [*bundle.logs(), *bundle.side, *bundle.copies]
+    """Whether a bundle needs a look."""
+    files = _files(bundle)
     known = [work.sources.get(log.found.path) for log in files]
     if work.again or not all(ledger.untouched(source, log) for source, log in zip(known, files, strict=True)):
         return True
-    if any(_outlives_original(work, source) for source in known if source is not None):
-        return True
-    if any(source["id"] in work.stale for source in known if source is not None):
-        return True
-    work.report.sources["unchanged"] += len(files)
-    sources = [work.sources[log.found.path] for log in files]
+    there = [source for source in known if source is not None]
+    return any(copies.outlives(source, work.taken) or source["id"] in work.stale for source in there)
+
+
+def _leave(work: _Import, bundle: Files) -> None:
+    """Count a bundle that needs no look."""
+    sources = [work.sources[log.found.path] for log in _files(bundle)]
+    work.report.sources["unchanged"] += len(sources)
     work.report.sessions["unchanged"] += not all(s["state"] == "copy" or s["refused"] is not None for s in sources)
-    return False
 
 
-def _outlives_original(work: _Import, source: ledger.Source) -> bool:
-    """Whether a file that is a copy of a log is all that is left of it."""
-    if source["state"] != "copy" or source["role"] != "main":
-        return False
-    original = work.taken.get(source["id"].rpartition("@")[0])
-    return original is None or not os.path.exists(original[0])
+def _files(bundle: Files) -> list[LogFile]:
+    return [*bundle.logs(), *bundle.side, *bundle.copies]
 
 
 def _import(work: _Import, bundle: Files, key: str) -> None:
+    from clm_sessions.ingest.bundle import BundleImport
+
     before = work.progress.done
     for log in (*bundle.logs(), *bundle.side):
         known = work.sources.get(log.found.path)
@@ -310,44 +362,11 @@ def _commit(work: _Import) -> None:
     work.pending = []
 
 
-def _note_copies(work: _Import, bundle: Files, key: str) -> None:
-    for log in bundle.copies:
-        sid = f"{ledger.source_id(key, log)}@{ledger.place_digest(log)}"
-        reason = "the same log is imported from another place; this file adds nothing to it"
-        ledger.put(
-            work.db, {**ledger.row(log, sid, log.found.stat), "state": "copy"}, [Issue(kind="copy", reason=reason)]
-        )
-        work.report.sources["new"] += 1
-
-
-def _note_unrecognised(work: _Import, found: Discovery) -> None:
-    for file in found.unrecognised:
-        before = work.sources.get(file.path)
-        if before is not None and before["checkpoint"] is not None:
-            reason = "it was a log, and no format recognises it now; its rows are kept"
-            ledger.put_failed(work.db, before, Issue(kind="unrecognised", reason=reason))
-        elif file.stat.size:
-            reason = "no format recognises this file; name one with --format if you know it"
-            issue = found.problems.get(file.path) or Issue(kind="unrecognised", reason=reason)
-            ledger.put(work.db, ledger.unrecognised_row(file, f"unrecognised/{file.relative}"), [issue])
-
-
 def _note_gone(work: _Import, roots: Iterable[Path], found: Discovery) -> None:
     """Mark the sources below the roots that are no longer there; their rows stay."""
-    blind = tuple(path + os.sep for path, issue in found.issues if issue.kind == "unreadable")
-    for root in roots:
-        if not root.is_dir():
-            continue
-        top = os.path.join(os.path.abspath(root), "")
-        rows = work.db.execute(
-            "SELECT id, path, role, session_id FROM sources WHERE state IN ('present', 'unreadable') ORDER BY id"
-        ).fetchall()
-        for sid, text, role, session in rows:
-            path = path_of(text)
-            if not path.startswith(top) or path in found.paths or path.startswith(blind) or os.path.exists(path):
-                continue
-            ledger.set_state(work.db, sid, "gone")
-            work.report.sources["gone"] += 1
-            if role in ("main", "agent") and session is not None:
-                work.db.execute("UPDATE sessions SET source_state = 'gone' WHERE id = ?", (session,))
-                work.report.sessions["gone"] += role == "main"
+    for sid, role, session in absent.gone(work.db, roots, found):
+        ledger.set_state(work.db, sid, "gone")
+        work.report.sources["gone"] += 1
+        if role in ("main", "agent") and session is not None:
+            work.db.execute("UPDATE sessions SET source_state = 'gone' WHERE id = ?", (session,))
+            work.report.sessions["gone"] += role == "main"

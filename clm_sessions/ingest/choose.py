@@ -12,13 +12,11 @@ from fnmatch import translate
 from pathlib import Path
 from typing import BinaryIO
 
-from clm_sessions.derive.facts import Said, project_name
 from clm_sessions.errors import ClmError
 from clm_sessions.formats.base import StreamContext
 from clm_sessions.frames import lines
 from clm_sessions.ingest.discover import Discovery, Files, LogFile
 from clm_sessions.ingest.ledger import Source
-from clm_sessions.ingest.streams import border, open_log, read_log
 from clm_sessions.model import Fact, Place
 from clm_sessions.sources import Found
 from clm_sessions.store.narrow import is_project
@@ -147,12 +145,17 @@ def _project(log: LogFile, db: sqlite3.Connection, sources: Mapping[str, Source]
         ).fetchone()
         if row is not None:
             return row[0], row[1]
+    from clm_sessions.derive.facts import project_name  # most imports choose nothing
+
     cwd = _working_directory(log)
     return project_name(cwd, log.folder, log.format.dialect), cwd
 
 
 def _working_directory(log: LogFile) -> str | None:
     """The one that the beginning of a log names; None also if it cannot be read: the import itself will say so."""
+    from clm_sessions.derive.facts import Said
+    from clm_sessions.ingest.streams import border, open_log, read_log
+
     try:
         with closing(open_log(log)[0]) as file, border(log.format, "reader"):
             if log.format.framer != "jsonl":

@@ -233,9 +233,7 @@ def _bundles(logs: list[LogFile]) -> list[Files]:
         mains = sorted((m for m in members if m.role == "main"), key=lambda m: (-m.found.stat.size, m.found.relative))
         made = [Files(format=members[0].format, session=session, main=main) for main in mains]
         made = made or [Files(format=members[0].format, session=session)]
-        for log in sorted(
-            members, key=lambda m: (-len(PurePath(m.found.path).parts), -m.found.stat.size, m.found.relative)
-        ):
+        for log in sorted(members, key=lambda m: (-m.found.path.count(os.sep), -m.found.stat.size, m.found.relative)):
             if log.role != "main":
                 _place(max(made, key=lambda b: _nearness(b, log)), log)
         bundles += made

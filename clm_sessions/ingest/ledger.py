@@ -6,17 +6,17 @@ import hashlib
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from clm_sessions import times
 from clm_sessions.ingest.discover import LogFile
 from clm_sessions.model import Issue, Stream
-from clm_sessions.read import Checkpoint
 from clm_sessions.sources import FileStat, Found, Prints, path_of, path_text
-from clm_sessions.store import raw, reader
 from clm_sessions.store.codec import clean, dumps
-from clm_sessions.store.writer import replace_rows
+
+if TYPE_CHECKING:  # most imports find nothing new: what reads and writes is loaded by those that do
+    from clm_sessions.read import Checkpoint
 
 Source = dict[str, Any]
 COLUMNS = (
@@ -146,7 +146,7 @@ def side_row(log: LogFile, sid: str, stat: FileStat, generation: int, seen: Prin
 def write(db: sqlite3.Connection, source: Source, stream: Stream, session: str | None) -> None:
     """Write the account of a log: its row, lines, record types and issues. ``session``: its key, if it has one."""
     for table, rows in account_rows(source["id"], stream, session).items():
-        replace_rows(db, table, "source_id", source["id"], rows)
+        _replace(db, table, "source_id", source["id"], rows)
     put(db, {**source, "session_id": session}, stream.issues)
 
 
@@ -173,12 +173,21 @@ def _issue_rows(sid: str, issues: Iterable[Issue], session: str | None) -> list[
 
 def put(db: sqlite3.Connection, source: Source, issues: Iterable[Issue] = ()) -> None:
     """Write one source row, and make its issues exactly these."""
+    from clm_sessions.store import raw
+
     sid = source["id"]
-    replace_rows(db, "ingest_issues", "source_id", sid, _issue_rows(sid, issues, source["session_id"]))
+    _replace(db, "ingest_issues", "source_id", sid, _issue_rows(sid, issues, source["session_id"]))
     kept = raw.sizes(db, sid)
     given = {**source, "path": path_text(source["path"]), "archived": dumps(kept) if kept else None}
-    replace_rows(db, "sources", "id", sid, [tuple(given[name] for name in COLUMNS)])
+    _replace(db, "sources", "id", sid, [tuple(given[name] for name in COLUMNS)])
     seal(db, sid)
+
+
+def _replace(db: sqlite3.Connection, table: str, key: str, value: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Make ``table`` hold exactly ``rows`` where column ``key`` is ``value``."""
+    db.execute(f"DELETE FROM {table} WHERE {key} = ?", (value,))
+    if rows:
+        db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
 
 
 def put_failed(db: sqlite3.Connection, source: Source, issue: Issue) -> None:
@@ -219,11 +228,13 @@ def checksum(db: sqlite3.Connection, sid: str) -> str:
 def forget(db: sqlite3.Connection, sid: str) -> None:
     """Drop the row and the issues of a source that turned out to be something else."""
     for table, column in (("ingest_issues", "source_id"), ("sources", "id")):
-        replace_rows(db, table, column, sid, [])
+        _replace(db, table, column, sid, [])
 
 
 def stored_stream(db: sqlite3.Connection, source: Source) -> Stream:
     """The stream of a log as its rows have it, without reading the log."""
+    from clm_sessions.store import reader
+
     sid = source["id"]
     calls = dict(enumerate(reader.tool_calls(db, sid)))
     rows = db.execute(
@@ -255,6 +266,8 @@ def encode_checkpoint(point: Checkpoint) -> str:
 
 def decode_checkpoint(text: str) -> Checkpoint:
     """The checkpoint of that JSON."""
+    from clm_sessions.read import Checkpoint
+
     value: Mapping[str, Any] = json.loads(text)
     types = {(kind, disposition): n for kind, disposition, n in value["types"]}
     return Checkpoint(**{**value, "types": types})

@@ -22,7 +22,7 @@ PATIENCE = 600.0
 def open_writer(path: Path, waiting: Callable[[], None] = lambda: None) -> sqlite3.Connection:
     """A connection that may write, the file made 0600 and brought to this schema. DatabaseError if it is not ours.
 
-    ``waiting`` is told when somebody else has the file for longer.
+    ``waiting`` is told when somebody else has the file for longer. Call ``write_ahead`` before the first write.
     """
     fresh = not path.exists()
     try:
@@ -35,7 +35,7 @@ def open_writer(path: Path, waiting: Callable[[], None] = lambda: None) -> sqlit
     try:
         if fresh or path.stat().st_size == 0:
             db.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-        begin(lambda: db.execute("PRAGMA journal_mode = WAL"), waiting)
+            write_ahead(db, waiting)
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -16000")
         begin(lambda: schema.migrate(db), waiting)
@@ -46,6 +46,11 @@ def open_writer(path: Path, waiting: Callable[[], None] = lambda: None) -> sqlit
         db.close()
         raise DatabaseError(f"{path}: {error}") from None
     return db
+
+
+def write_ahead(db: sqlite3.Connection, waiting: Callable[[], None] = lambda: None) -> None:
+    """Go over to WAL mode, so that readers go on while this connection writes. DatabaseError as for ``begin``."""
+    begin(lambda: db.execute("PRAGMA journal_mode = WAL"), waiting)
 
 
 def open_reader(path: Path) -> sqlite3.Connection:

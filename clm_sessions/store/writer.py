@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 from clm_sessions.model import Image
 from clm_sessions.store import lineage
@@ -221,10 +220,3 @@ def _side_by_side(stored: Iterator[Row], rows: Iterator[Row]) -> Iterator[tuple[
         yield (before if step <= 0 else None), (row if step >= 0 else None)
         before = next(stored, None) if step <= 0 else before
         row = next(rows, None) if step >= 0 else row
-
-
-def replace_rows(db: sqlite3.Connection, table: str, key: str, value: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Make ``table`` hold exactly ``rows`` where column ``key`` is ``value``."""
-    db.execute(f"DELETE FROM {table} WHERE {key} = ?", (value,))
-    if rows:
-        db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)

@@ -306,3 +306,16 @@ def test_record_types_that_differ_by_a_nul_only_are_counted_together(log, db):
     write_log(log, [*turn(1, "hello", "hi"), b'{"type":"a\\u0000"}', '{"type":"a␀"}'.encode()])
     import_logs(db, log.parent)
     assert query(db, "SELECT records FROM record_types WHERE type = 'a␀'") == [(2,)]
+
+
+def test_an_import_with_nothing_to_do_leaves_the_file_as_it_is_and_goes_on_beside_a_writer(log, db):
+    write_log(log, turn(1, "hello", "hi"))
+    (log.parent / "other.jsonl").write_text('{"no": "log"}\n')
+    import_logs(db, log.parent)
+    before = db.read_bytes(), db.stat().st_mtime_ns
+    with sqlite3.connect(db, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        report = import_logs(db, log.parent)
+        other.execute("ROLLBACK")
+    assert report.json()["sessions"]["unchanged"] == 1
+    assert (db.read_bytes(), db.stat().st_mtime_ns) == before

@@ -1,0 +1,50 @@
+"""What the walk says of files that are in no session: those that went away, and those that nobody recognises."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from clm_sessions.ingest import ledger
+from clm_sessions.ingest.discover import Discovery
+from clm_sessions.model import Issue
+from clm_sessions.sources import path_of
+
+
+def news(sources: Mapping[str, ledger.Source], found: Discovery) -> bool:
+    """Whether there is a file that no format recognises and that was not noted as it is. ``sources``: by path."""
+    for file in found.unrecognised:
+        before = sources.get(file.path)
+        noted = before is not None and before["state"] == "unrecognised" and ledger.stat_of(before) == file.stat
+        if file.path in found.problems or not (noted or (before is None and not file.stat.size)):
+            return True
+    return False
+
+
+def note_unrecognised(db: sqlite3.Connection, sources: Mapping[str, ledger.Source], found: Discovery) -> None:
+    """Write down the files that no format recognises, each with the reason. ``sources``: by path."""
+    for file in found.unrecognised:
+        before = sources.get(file.path)
+        if before is not None and before["checkpoint"] is not None:
+            reason = "it was a log, and no format recognises it now; its rows are kept"
+            ledger.put_failed(db, before, Issue(kind="unrecognised", reason=reason))
+        elif file.stat.size:
+            reason = "no format recognises this file; name one with --format if you know it"
+            issue = found.problems.get(file.path) or Issue(kind="unrecognised", reason=reason)
+            ledger.put(db, ledger.unrecognised_row(file, f"unrecognised/{file.relative}"), [issue])
+
+
+def gone(db: sqlite3.Connection, roots: Iterable[Path], found: Discovery) -> list[tuple[str, str, str | None]]:
+    """(id, role, session) of the sources below the roots that are no longer there and not marked so."""
+    blind = tuple(path + os.sep for path, issue in found.issues if issue.kind == "unreadable")
+    tops = tuple(os.path.join(os.path.abspath(root), "") for root in roots if root.is_dir())
+    rows = db.execute(
+        "SELECT id, path, role, session_id FROM sources WHERE state IN ('present', 'unreadable') ORDER BY id"
+    ).fetchall()
+    return [
+        (sid, role, session)
+        for sid, path, role, session in ((sid, path_of(text), role, session) for sid, text, role, session in rows)
+        if path.startswith(tops) and path not in found.paths and not path.startswith(blind) and not os.path.exists(path)
+    ]

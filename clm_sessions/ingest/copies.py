@@ -1,0 +1,39 @@
+"""Files that say what another one says: noted, and left."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Mapping
+
+from clm_sessions.ingest import ledger
+from clm_sessions.ingest.discover import Files
+from clm_sessions.model import Issue
+from clm_sessions.sources import Prints
+
+
+def leave(db: sqlite3.Connection, bundle: Files, key: str) -> None:
+    """Of a bundle whose log is a copy, keep only the files beside it that the session has nowhere else."""
+    have = ledger.stored(db, key)
+    spare = [log for log in (*bundle.logs(), *bundle.side) if log.role == "main" or ledger.source_id(key, log) in have]
+    bundle.copies += spare
+    bundle.main = None
+    bundle.agents = {agent: log for agent, log in bundle.agents.items() if log not in spare}
+    bundle.side = [log for log in bundle.side if log not in spare]
+
+
+def note(db: sqlite3.Connection, bundle: Files, key: str) -> int:
+    """Write down the copies in a bundle; how many there are."""
+    for log in bundle.copies:
+        sid = f"{ledger.source_id(key, log)}@{ledger.place_digest(log)}"
+        reason = "the same log is imported from another place; this file adds nothing to it"
+        ledger.put(db, {**ledger.row(log, sid, log.found.stat), "state": "copy"}, [Issue(kind="copy", reason=reason)])
+    return len(bundle.copies)
+
+
+def outlives(source: ledger.Source, taken: Mapping[str, tuple[str, Prints | None]]) -> bool:
+    """Whether a file that is a copy of a log is all that is left of it. ``taken``: the path of each main log, by key."""
+    if source["state"] != "copy" or source["role"] != "main":
+        return False
+    original = taken.get(source["id"].rpartition("@")[0])
+    return original is None or not os.path.exists(original[0])
