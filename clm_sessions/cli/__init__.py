@@ -5,25 +5,42 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
 import click
 
 from clm_sessions import __version__, plugins
-from clm_sessions.cli.checking import check_log
 from clm_sessions.cli.common import plain
-from clm_sessions.cli.completing import completion
-from clm_sessions.cli.counting import stats_
-from clm_sessions.cli.exporting import export, export_table
-from clm_sessions.cli.importing import import_
-from clm_sessions.cli.keeping import export_log, verify
-from clm_sessions.cli.listing import list_, plugins_
-from clm_sessions.cli.searching import search
-from clm_sessions.cli.serving import serve
-from clm_sessions.cli.showing import show
 from clm_sessions.errors import ClmError
 from clm_sessions.store.connect import what_failed
+
+COMMANDS = {
+    "import": "importing.import_",
+    "serve": "serving.serve",
+    "list": "listing.list_",
+    "search": "searching.search",
+    "show": "showing.show",
+    "stats": "counting.stats_",
+    "export": "exporting.export",
+    "export-table": "exporting.export_table",
+    "export-log": "keeping.export_log",
+    "verify": "keeping.verify",
+    "check-log": "checking.check_log",
+    "plugins": "listing.plugins_",
+    "completion": "completing.completion",
+}
+"""Where each command stands. It is loaded when it is asked for, so that an import need not load what shows."""
+
+
+class _Later(click.Command):
+    """Holds the place of a command that is not loaded yet."""
+
+    def load(self) -> click.Command:
+        module, name = COMMANDS[str(self.name)].split(".")
+        command: click.Command = getattr(import_module(f"{__name__}.{module}"), name)
+        return command
 
 
 class _Failure(click.ClickException):
@@ -49,6 +66,12 @@ class _Group(click.Group):
         there = {option for param in cmd.params for option in param.opts}
         cmd.params += [option for option in _shared(hidden=True) if not there.intersection(option.opts)]
         super().add_command(cmd, name)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        found = super().get_command(ctx, cmd_name)
+        if isinstance(found, _Later):
+            self.add_command(found.load())
+        return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what a command returns
         try:
@@ -108,10 +131,8 @@ def cli(context: click.Context) -> None:
         shared["registry"] = plugins.from_environment()
 
 
-for each in (
-    import_, serve, list_, search, show, stats_, export, export_table, export_log, verify, check_log, plugins_, completion,
-):  # fmt: skip
-    cli.add_command(each)
+for _name in COMMANDS:
+    cli.add_command(_Later(_name))
 
 
 def command_group() -> click.Group:
