@@ -19,7 +19,6 @@ from clm_sessions.cli.dates import moment
 from clm_sessions.errors import NotALogError, UsageError
 from clm_sessions.ingest import Choice, Progress, Report, default_roots, ingest
 from clm_sessions.plugins import Registry
-from clm_sessions.view.words import plural
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -158,6 +157,8 @@ def _left_out(report: Report) -> list[str]:
     sessions, files = report.left_out
     if not sessions and not files:
         return []
+    from clm_sessions.view.words import plural
+
     return [
         f"left out  {plural(sessions, 'session')} ({plural(files, 'file')}), as --since, --exclude, --project or the settings say"
     ]

@@ -14,7 +14,6 @@ from clm_sessions import zones
 from clm_sessions.cli.common import default_database, line
 from clm_sessions.cli.dates import span
 from clm_sessions.errors import ClmError
-from clm_sessions.library import open_db
 from clm_sessions.sources import looks_like_database
 from clm_sessions.store.narrow import Narrow
 
@@ -28,6 +27,8 @@ _OFFERED = 200
 def _session_ids(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Ids of the database that begin so, newest first, for the shell to complete."""
     from click.shell_completion import CompletionItem
+
+    from clm_sessions.library import open_db
 
     del param
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections import Counter
@@ -17,7 +16,6 @@ from clm_sessions.ingest.choose import Choice, Excluded, leave_out
 from clm_sessions.ingest.discover import Discovery, Files, Known, LogFile, discover
 from clm_sessions.ingest.keys import Verdict, behind, session_key, sort_copies
 from clm_sessions.ingest.report import Report
-from clm_sessions.model import Issue
 from clm_sessions.plugins import Registry
 from clm_sessions.sources import Prints, path_of, unique
 from clm_sessions.store.connect import begin, close_writer, open_writer, what_failed, write_ahead
