@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clm_sessions.errors import NoSessionError, UsageError
-from clm_sessions.packed import is_packed, plain_name
+from clm_sessions.packed import plain_name
 from clm_sessions.sources import bundle_key, path_of
 from clm_sessions.store import raw
 
@@ -18,7 +18,7 @@ from clm_sessions.store import raw
 class Kept:
     """A file of a session. ``sizes``: bytes archived of each generation; ``newest``: the one that was read last.
 
-    ``whole``: whether the archive reaches as far as was read.
+    ``whole``: of each, whether the archive reaches as far as was read.
     """
 
     id: str
@@ -28,23 +28,24 @@ class Kept:
     folder: str | None
     newest: int
     sizes: tuple[int, ...]
-    whole: bool
+    whole: tuple[bool, ...]
 
     def lines(self) -> Iterator[str]:
         """Its generations for a person, one a line."""
         for number, size in enumerate(self.sizes):
             mark = "newest" if number == self.newest else "earlier"
-            yield f"{self.id}  {self.role}  {self.state}  generation {number} ({mark})  {size:,} bytes"
+            kept = f"{size:,} bytes" if self.whole[number] else f"not kept whole, {size:,} bytes of it (--no-raw)"
+            yield f"{self.id}  {self.role}  {self.state}  generation {number} ({mark})  {kept}"
         if not self.sizes:
             yield f"{self.id}  {self.role}  {self.state}  not kept (--no-raw)"
 
     def generation(self, wanted: int | None = None) -> int:
         """The generation ``wanted``, or the newest. UsageError if it was not archived."""
         number = self.newest if wanted is None else wanted
-        if not self.sizes or (number == self.newest and not self.whole):
-            raise UsageError(f"{self.id}: its bytes were not kept, for it was imported with --no-raw")
-        if not 0 <= number < len(self.sizes):
+        if wanted is not None and not 0 <= wanted < max(len(self.sizes), self.newest + 1):
             raise UsageError(f"{self.id}: there is no generation {number}; see them with --list")
+        if number >= len(self.sizes) or not self.whole[number]:
+            raise UsageError(f"{self.id}: its bytes were not kept whole, for it was imported with --no-raw")
         return number
 
 
@@ -54,7 +55,7 @@ def find(db: sqlite3.Connection, name: str) -> list[Kept]:
     NoSessionError if there is no such session, or more than one.
     """
     rows = db.execute(
-        "SELECT id, role, state, path, folder, generation, size, coalesce(consumed, 0) FROM sources "
+        "SELECT id, role, state, path, folder, generation, archived FROM sources "
         "WHERE state NOT IN ('copy', 'unrecognised') AND substr(id, 1, ?) = ? ORDER BY id",
         (len(name), name),
     ).fetchall()
@@ -76,20 +77,18 @@ def _kept(
     path: str,
     folder: str | None,
     newest: int | None,
-    size: int,
-    consumed: int,
+    archived: str | None,
 ) -> Kept:
-    sizes, number = tuple(raw.sizes(db, sid)), newest or 0
-    reach = consumed if is_packed(path) else size  # a packed file is smaller than its content
+    sizes, told = tuple(raw.sizes(db, sid)), raw.told_sizes(archived)
     return Kept(
         id=sid,
         role=role,
         state=state,
         path=os.path.normpath(plain_name(path_of(path))),
         folder=folder,
-        newest=number,
+        newest=newest or 0,
         sizes=sizes,
-        whole=number < len(sizes) and sizes[number] >= reach,
+        whole=tuple(number < len(told) and told[number] == size for number, size in enumerate(sizes)),
     )
 
 

@@ -285,7 +285,7 @@ TABLES: Mapping[str, Table] = {
             "path": "Where it is on this machine",
             "relative_path": "Path below the folder that was imported",
             "folder": "Folder of the project",
-            "archived": "How many bytes of each generation the raw archive has, as a JSON list",
+            "archived": "How many bytes of each generation the raw archive has, as a JSON list; below zero if more were read, null if none was kept",
             "checksum": "Hash of this row and of its account, by which damage shows",
             "device": "Device number",
             "inode": "File number",

@@ -241,7 +241,9 @@ def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
         and known["state"] != "copy"
     ):
         return str(known["id"]), "same"
-    return session_key(bundle, work.taken)
+    from clm_sessions.store import raw  # not needed where nothing changed
+
+    return session_key(bundle, work.taken, lambda name: raw.read(work.db, name))
 
 
 def _make_room(work: _Import, bundle: Files, key: str) -> None:

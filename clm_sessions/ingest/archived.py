@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import tempfile
@@ -22,11 +21,7 @@ from clm_sessions.store import raw
 
 def archived(source: Source) -> list[int]:
     """How many bytes of each generation of a source were archived; [] where the column makes no sense."""
-    try:
-        found = json.loads(source["archived"] or "[]")
-    except (TypeError, ValueError):
-        return []
-    return found if isinstance(found, list) and all(isinstance(n, int) for n in found) else []
+    return [abs(size or 0) for size in raw.told_sizes(source["archived"])]
 
 
 def extent(source: Source) -> int | None:

@@ -259,15 +259,13 @@ class BundleImport:
         """Where to begin reading: the checkpoint, the stream up to it, and the generation of the raw archive."""
         if source is None or source["checkpoint"] is None:
             return None, None, next_generation(self._db, sid, file)
-        if self._again:
-            same = begins_as_archived(self._db, sid, source["generation"], file)
-            return None, None, source["generation"] + (not same)
-        if source["format"] != log.format.name:  # read as another format now: all of it again
-            return None, None, source["generation"]
         generation = source["generation"]
+        if self._again or source["format"] != log.format.name:  # read as another format now: all of it again
+            return None, None, generation + (not begins_as_archived(self._db, sid, generation, file))
         if is_packed(log.found.path):
             before = ledger.prints_of(source)
-            return None, None, generation + (prints(file, before.consumed) != before)
+            same = begins_as_archived(self._db, sid, generation, file) and prints(file, before.consumed) == before
+            return None, None, generation + (not same)
         if not still_begins(self._db, source, file, stat.size):
             return None, None, generation + 1
         if log.format.framer != "jsonl":

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from clm_sessions.ingest import ledger
 from clm_sessions.ingest.discover import Files
 from clm_sessions.model import Issue
+from clm_sessions.packed import is_packed
 from clm_sessions.sources import Prints
 
 
@@ -36,4 +37,9 @@ def outlives(source: ledger.Source, taken: Mapping[str, tuple[str, Prints | None
     if source["state"] != "copy" or source["role"] != "main":
         return False
     original = taken.get(source["id"].rpartition("@")[0])
-    return original is None or not os.path.exists(original[0])
+    if original is None:
+        return True
+    path, consumed = original
+    if consumed is not None and source["size"] < consumed.consumed and not is_packed(source["path"]):
+        return False  # what is gone said more
+    return not os.path.exists(path)

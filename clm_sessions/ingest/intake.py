@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from clm_sessions.errors import DatabaseError, PluginError
 from clm_sessions.ingest.ledger import Source, prints_of
+from clm_sessions.packed import is_packed
 from clm_sessions.sources import changed
 from clm_sessions.store import raw
 
@@ -93,12 +94,25 @@ def intake(
 def still_begins(db: sqlite3.Connection, source: Source, file: BinaryIO, size: int) -> bool:
     """Whether a touched file begins with what was read of it.
 
-    A grown file is known by hashes of its first and its last consumed block (decision 3). One that did not grow, yet
-    was written to, is compared whole as far as it was archived: somebody may have changed a word in its midst.
+    A grown file is known by hashes of its first and its last consumed block (decision 3), and by the last line without
+    an end that stood behind them. One that did not grow, yet was written to, is compared whole as far as it was
+    archived: somebody may have changed a word in its midst.
     """
     if changed(file, size, prints_of(source)) != "grown":
         return False
-    return size != source["size"] or begins_as_archived(db, source["id"], source["generation"], file)
+    if size > source["size"] and not is_packed(source["path"]):
+        return _has_tail(db, source, file)
+    return begins_as_archived(db, source["id"], source["generation"], file)
+
+
+def _has_tail(db: sqlite3.Connection, source: Source, file: BinaryIO) -> bool:
+    consumed = source["consumed"]
+    try:
+        tail = raw.read_range(db, source["id"], source["generation"], consumed, source["size"] - consumed)
+    except DatabaseError:
+        return True
+    file.seek(consumed)
+    return file.read(len(tail)) == tail
 
 
 def begins_as_archived(db: sqlite3.Connection, source: str, generation: int, file: BinaryIO) -> bool:

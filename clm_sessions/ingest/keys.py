@@ -1,8 +1,8 @@
 """Which key a session gets, and what to do when two files claim the same session.
 
-The key is the agent's own session id. A second file of that id is the same session moved (the first is gone, or the
-second begins with all of it), a copy of it (it is the beginning of the first), or, if it says something else, a
-session of its own: then keys are numbered, ``ID``, ``ID~2`` …, by what the logs say. Where two logs part is where they
+The key is the agent's own session id. A second file of that id is the same session moved (it begins with all that was
+read of the first, and goes on, or the first is gone), a copy of it (it is the beginning of what was read of the first),
+or, if it says something else, a session of its own: then keys are numbered, ``ID``, ``ID~2`` …, by what the logs say. Where two logs part is where they
 are compared, and a log only grows, so neither the order of imports nor their number changes a key.
 """
 
@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Literal
 
+from clm_sessions.errors import DatabaseError
 from clm_sessions.ingest.discover import Files, LogFile
 from clm_sessions.packed import content_size, is_packed, open_plain
 from clm_sessions.sources import Prints, prints
@@ -41,11 +42,14 @@ def numbered(key: str, number: int) -> str:
     return key if number == 1 else f"{key}~{number}"
 
 
-def session_key(bundle: Files, taken: Mapping[str, tuple[str, Prints | None]]) -> tuple[str, Verdict]:
+def session_key(
+    bundle: Files, taken: Mapping[str, tuple[str, Prints | None]], kept: Callable[[str], Iterator[bytes]]
+) -> tuple[str, Verdict]:
     """The key of a bundle and how its main log relates to those that have the key, or one of its numbers.
 
-    ``taken``: by key, the path of its main log and what was consumed of it (None: nothing yet). An "other" log may get
-    a key that is taken: then that one, and all behind it, must make room (``behind``).
+    ``taken``: by key, the path of its main log and what was consumed of it (None: it is read by this very import).
+    ``kept``: the bytes that were archived of the main log of a key. An "other" log may get a key that is taken: then
+    that one, and all behind it, must make room (``behind``).
     """
     key = plain_key(bundle.session)
     main = bundle.main
@@ -55,7 +59,8 @@ def session_key(bundle: Files, taken: Mapping[str, tuple[str, Prints | None]]) -
     while (name := numbered(key, number)) in taken:
         if taken[name][0] == main.found.path:
             return name, "same"
-        verdict = _compare(main, *taken[name])
+        path, consumed = taken[name]
+        verdict = _compare(main, path) if consumed is None else _compare_read(main, path, consumed, kept(name))
         if verdict != "other":
             return name, verdict
         if place is None and _comes_before(main.found.path, taken[name][0]):
@@ -88,7 +93,7 @@ def sort_copies(bundle: Files) -> None:
         if first is None or log.agent is None:
             bundle.copies.append(log)
             continue
-        verdict = _compare(log, first.found.path, None)
+        verdict = _compare(log, first.found.path)
         if verdict == "other":
             agent = f"{log.agent}~{_digest('/'.join(PurePath(log.found.path).parts[-2:]))}"
             bundle.agents[agent] = replace(log, agent=agent)
@@ -99,20 +104,48 @@ def sort_copies(bundle: Files) -> None:
             bundle.copies.append(log)
 
 
-def _compare(log: LogFile, path: str, consumed: Prints | None) -> Verdict:
-    if consumed is not None and not os.path.exists(path):
-        return "same" if _begins_with(log.found.path, consumed) else "other"
+def _compare(log: LogFile, path: str) -> Verdict:
+    """What a file is to another one, both as they are now. Of two that say the same the other one stays."""
     try:
         ours, theirs = content_size(log.found.path), content_size(path)
-        # Of two that say the same the first one stays.
-        small, size, large = (log.found.path, ours, path) if ours <= theirs else (path, theirs, log.found.path)
-        with closing(open_plain(small)) as file:
-            shorter = prints(file, size)
+        with closing(open_plain(log.found.path)) as one, closing(open_plain(path)) as two:
+            for _ in range(0, min(ours, theirs), _PIECE):
+                if not _agree(one.read(_PIECE), two.read(_PIECE)):
+                    return "other"
     except OSError:
         return "other"
-    if not _begins_with(large, shorter):
+    return "copy" if ours <= theirs else "same"
+
+
+def _compare_read(log: LogFile, path: str, consumed: Prints, kept: Iterator[bytes]) -> Verdict:
+    """What a file is to a log that an earlier import read, of which there are the bytes in the archive, if any."""
+    there = os.path.exists(path)
+    length = 0
+    try:
+        with closing(open_plain(log.found.path)) as file:
+            for data in kept:
+                mine = file.read(len(data))
+                if mine != data:
+                    return "copy" if data.startswith(mine) and not file.read(1) else "other"
+                length += len(data)
+            if length >= consumed.consumed and length:
+                return "same" if file.read(1) or not there else "copy"
+    except (OSError, DatabaseError):
         return "other"
-    return "copy" if large == path else "same"
+    return _compare_consumed(log, path, consumed, there=there)
+
+
+def _compare_consumed(log: LogFile, path: str, consumed: Prints, *, there: bool) -> Verdict:
+    """The same without an archive: by the hashes of what was read, and by the file itself where it is still there."""
+    if _begins_with(log.found.path, consumed):
+        grown = not is_packed(log.found.path) and log.found.stat.size > consumed.consumed
+        return "same" if grown or not there else "copy"
+    return _compare(log, path) if there else "other"
+
+
+def _agree(one: bytes, two: bytes) -> bool:
+    """Whether one of two pieces begins with the other."""
+    return one.startswith(two) if len(two) < len(one) else two.startswith(one)
 
 
 def _comes_before(path: str, other: str) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from clm_sessions import times
 from clm_sessions.ingest.discover import LogFile
 from clm_sessions.model import Issue, Stream
+from clm_sessions.packed import is_packed
 from clm_sessions.sources import FileStat, Found, Prints, path_of, path_text
 from clm_sessions.store.codec import clean, dumps
 
@@ -173,14 +174,29 @@ def _issue_rows(sid: str, issues: Iterable[Issue], session: str | None) -> list[
 
 def put(db: sqlite3.Connection, source: Source, issues: Iterable[Issue] = ()) -> None:
     """Write one source row, and make its issues exactly these."""
-    from clm_sessions.store import raw
-
     sid = source["id"]
     _replace(db, "ingest_issues", "source_id", sid, _issue_rows(sid, issues, source["session_id"]))
-    kept = raw.sizes(db, sid)
-    given = {**source, "path": path_text(source["path"]), "archived": dumps(kept) if kept else None}
+    given = {**source, "path": path_text(source["path"]), "archived": _archived(db, source)}
     _replace(db, "sources", "id", sid, [tuple(given[name] for name in COLUMNS)])
     seal(db, sid)
+
+
+def _archived(db: sqlite3.Connection, source: Source) -> str | None:
+    """The column ``archived``: how many bytes of each generation there are; below zero if more were read, null if none."""
+    from clm_sessions.store import raw
+
+    row = db.execute("SELECT archived FROM sources WHERE id = ?", (source["id"],)).fetchone()
+    told = raw.told_sizes(row[0] if row else None)
+    reach = source["consumed"] if is_packed(source["path"]) else source["size"]
+    found: list[int | None] = []
+    for generation, size in enumerate(raw.sizes(db, source["id"])):
+        if generation == (source["generation"] or 0):
+            found.append(size if size >= (reach or 0) else -size or None)
+        elif generation < len(told) and abs(told[generation] or 0) == size:
+            found.append(told[generation])
+        else:
+            found.append(size or None)
+    return dumps(found) if found else None
 
 
 def _replace(db: sqlite3.Connection, table: str, key: str, value: str, rows: Sequence[tuple[Any, ...]]) -> None:

@@ -9,6 +9,7 @@ byte of a log that is no longer there.
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
@@ -105,6 +106,18 @@ def sizes(db: sqlite3.Connection, source: str) -> list[int]:
         if found[generation] == offset:
             found[generation] += length
     return found
+
+
+def told_sizes(text: object) -> list[int | None]:
+    """What ``sources.archived`` says of each generation: its bytes in the archive, below zero if more of it were read.
+
+    None: nothing of it was kept. [] where the column makes no sense.
+    """
+    try:
+        found = json.loads(text) if isinstance(text, str) else []
+    except ValueError:
+        return []
+    return found if isinstance(found, list) and all(n is None or type(n) is int for n in found) else []
 
 
 def blocks(db: sqlite3.Connection, source: str, generation: int) -> Iterator[Block]:

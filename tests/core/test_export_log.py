@@ -131,6 +131,22 @@ def test_a_log_that_grew_while_the_archive_was_left_out_is_not_given_back_in_par
         giveback.read(db, giveback.find(db, session_id())[0])
 
 
+def test_an_earlier_content_that_was_not_kept_whole_is_not_given_back(tmp_path):
+    log, db = tmp_path / "logs" / f"{session_id()}.jsonl", tmp_path / "a.db"
+    for number, keep in enumerate((True, False, True)):  # grows without the archive, then is written anew
+        entries = turn(1, "a", "b") if number < 2 else turn(9, "z", "y")
+        write_log(log, [*entries, *(turn(2, "c", "d") if number == 1 else [])])
+        import_logs(db, tmp_path / "logs", keep_raw=keep)
+    with closing(open_reader(db)) as reader:
+        kept = giveback.find(reader, session_id())[0]
+        assert kept.whole == (False, True)
+        assert "generation 0 (earlier)  not kept whole" in next(kept.lines())
+        with pytest.raises(UsageError, match="not kept whole"):
+            b"".join(giveback.read(reader, kept, 0))
+        assert b"".join(giveback.read(reader, kept, 1)) == log.read_bytes()
+    assert verify(db, plugins.build(entry_points=False)).findings == []
+
+
 def test_a_damaged_archive_is_said_to_be_so(kept, tmp_path):
     database = tmp_path / "a.db"
     shutil.copy(kept[0], database)

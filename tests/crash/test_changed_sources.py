@@ -8,6 +8,7 @@ import pytest
 
 from clm_sessions import plugins
 from clm_sessions.giveback import find, read
+from clm_sessions.store import raw
 from clm_sessions.store.connect import open_reader
 from clm_sessions.verify import verify
 from support.logs import dump, entry, import_logs, query, session_id, text, turn, write_log
@@ -174,4 +175,106 @@ def test_a_session_whose_id_looks_like_an_agent_of_another_is_a_session_of_its_o
         import_logs(db, log.parent.parent)
         write_log(log, [*FIRST, *turn(61, "more", "yes")])
         assert query(db, "SELECT count(*) FROM sessions") == [(2,)]
+    is_whole(db)
+
+
+LAST = b'{"type": "user", "uuid": "last", "timestamp": "2026-03-02T10:00:00Z", "message": {"content": "last words"}}'
+AFTER = {
+    "cut off": b"",
+    "replaced by something longer": LAST.replace(b"last words", b"other words, and more of them") + b"\n",
+    "replaced by something shorter": LAST.replace(b"last words", b"no") + b"\n",
+}
+
+
+@pytest.mark.parametrize("lines_before", [True, False], ids=["behind whole lines", "alone"])
+@pytest.mark.parametrize("change", AFTER)
+def test_a_last_line_without_an_end_is_kept_when_it_is_taken_back(tmp_path, change, lines_before):
+    log = write_log(tmp_path / "logs" / "-home-dev-garden" / f"{session_id()}.jsonl", FIRST if lines_before else [])
+    whole = log.read_bytes()
+    db = tmp_path / "a.db"
+    log.write_bytes(whole + LAST)
+    import_logs(db, tmp_path / "logs")
+    log.write_bytes(whole + AFTER[change])
+    import_logs(db, tmp_path / "logs")
+    assert generations(db)[0] == whole + LAST
+    if whole + AFTER[change]:
+        assert generations(db)[1] == whole + AFTER[change]
+        check(db, log)
+
+
+@pytest.mark.parametrize("before", ["packed", "plain"])
+@pytest.mark.parametrize("after", ["packed", "plain"])
+def test_a_log_that_is_changed_in_its_middle_while_it_is_packed_or_unpacked_is_kept_twice(db, log, before, after):
+    packed = log.with_name(f"{log.name}.gz")
+    old = log.read_bytes()
+    new = old.replace(b"plan bed 30,", b"plan bed 99,")
+    if before == "packed":
+        log.unlink()
+        packed.write_bytes(gzip.compress(old))
+        import_logs(db, log.parent.parent)
+        packed.unlink()
+    log.unlink(missing_ok=True)
+    (log if after == "plain" else packed).write_bytes(new if after == "plain" else gzip.compress(new))
+    import_logs(db, log.parent.parent)
+    reader = open_reader(db)
+    kept = {b"".join(raw.read(reader, sid, n)) for sid in sources(db) for n in range(len(raw.sizes(reader, sid)))}
+    reader.close()
+    assert kept == {old, new}
+    assert query(db, "SELECT count(*) FROM messages WHERE text LIKE 'plan bed 99,%'") == [(1,)]
+    is_whole(db)
+
+
+def sources(db):
+    return [sid for (sid,) in query(db, "SELECT id FROM sources")]
+
+
+def test_a_log_that_becomes_one_of_another_format_keeps_its_old_bytes(db, log):
+    old = log.read_bytes()
+    log.write_bytes(b'{"type":"meta","v":1,"id":"x"}\n{"type":"msg","role":"user","content":"hello"}\n')
+    import_logs(db, log.parent.parent)
+    assert generations(db) == [old, log.read_bytes()]
+    assert query(db, "SELECT text FROM messages") == [("hello",)]
+    is_whole(db)
+
+
+def test_a_log_that_is_reached_another_way_goes_on_there(db, log, tmp_path):
+    (tmp_path / "other").symlink_to(tmp_path / "logs")
+    write_log(log, [*FIRST, *turn(70, "one more", "yes")])
+    import_logs(db, tmp_path / "other" / "-home-dev-garden")
+    assert query(db, "SELECT count(*), max(source_state) FROM messages, sessions") == [(len(FIRST) + 2, "present")]
+    check(db, log)
+
+
+def test_a_copy_that_goes_on_is_read_though_its_original_is_still_there(db, log, tmp_path):
+    copy = tmp_path / "backup" / "-home-dev-garden" / log.name
+    write_log(copy, [*FIRST, *turn(70, "one more", "yes")])
+    write_log(log, [*FIRST, *turn(70, "one more", "yes")])
+    import_logs(db, tmp_path / "backup")
+    assert query(db, "SELECT count(*) FROM messages") == [(len(FIRST) + 2,)]
+    log.unlink()
+    copy.unlink()
+    import_logs(db, tmp_path / "backup", tmp_path / "logs")
+    assert generations(db) == [generations(db)[0]]
+    assert query(db, "SELECT count(*) FROM sessions") == [(1,)]
+    is_whole(db)
+
+
+def test_a_shorter_copy_does_not_become_a_session_when_its_original_is_gone(db, log, tmp_path):
+    write_log(tmp_path / "backup" / "-home-dev-garden" / log.name, FIRST[:20])
+    import_logs(db, tmp_path / "logs", tmp_path / "backup")
+    log.unlink()
+    for _ in range(2):
+        report = import_logs(db, tmp_path / "logs", tmp_path / "backup")
+        assert query(db, "SELECT id, source_state, messages FROM sessions") == [(session_id(), "gone", len(FIRST))]
+    assert report.json()["sources"] == {**report.json()["sources"], "new": 0, "changed": 0}
+    is_whole(db)
+
+
+def test_a_copy_that_differs_in_its_middle_alone_is_a_session_of_its_own(db, log, tmp_path):
+    other = tmp_path / "backup" / "-home-dev-garden" / log.name
+    other.parent.mkdir(parents=True)
+    other.write_bytes(log.read_bytes().replace(b"plan bed 30,", b"plan bed 99,"))
+    import_logs(db, tmp_path / "logs", tmp_path / "backup")
+    assert query(db, "SELECT count(*) FROM sessions") == [(2,)]
+    assert query(db, "SELECT count(*) FROM messages WHERE text LIKE 'plan bed 99,%'") == [(1,)]
     is_whole(db)
