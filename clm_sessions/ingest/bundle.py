@@ -140,7 +140,9 @@ class BundleImport:
                 now = {**source, **ledger.account(stream, point, seen)}
                 return _Log(stream=stream, folder=source["folder"], gone=gone, source=now)
         self.outcome.doubtful = True
-        return _Log(stream=ledger.stored_stream(self._db, source), folder=source["folder"], gone=gone, so_far=True)
+        return _Log(
+            stream=ledger.stored_stream(self._db, source, self._spool), folder=source["folder"], gone=gone, so_far=True
+        )
 
     def _rejoin(self, main: _Log | None) -> None:
         """Put what the log says behind what it said before its program wrote it anew."""
@@ -153,7 +155,7 @@ class BundleImport:
         generation = main.source["generation"]
         if before is not None and not is_whole(raw.sizes(self._db, self._key), generation):
             written = before["generation"]
-            stream = ledger.stored_stream(self._db, before)
+            stream = ledger.stored_stream(self._db, before, self._spool)
             states += stored_states(stream, written, rewritten=written != generation)
         states += [*archived_states(self._db, fmt, self._key, now.values()), *self._earlier.values()]
         with border(fmt, "rejoin"):
@@ -219,7 +221,7 @@ class BundleImport:
         same = not self._again and source is not None and ledger.untouched(source, log)
         if same and source is not None and not self._has_earlier(log, source):
             self.outcome.sources[sid] = "unchanged"
-            return _Log(stream=ledger.stored_stream(self._db, source), folder=log.folder, so_far=True)
+            return _Log(stream=ledger.stored_stream(self._db, source, self._spool), folder=log.folder, so_far=True)
         try:
             file, stat = open_log(log)
         except OSError as error:
@@ -273,7 +275,7 @@ class BundleImport:
         if log.role == "earlier" or self._has_earlier(log, source):
             return None, None, generation
         point = ledger.decode_checkpoint(source["checkpoint"])
-        so_far = ledger.stored_stream(self._db, source)
+        so_far = ledger.stored_stream(self._db, source, self._spool)
         issues = [i for i in so_far.issues if i.kind not in ledger.FILE_ISSUES]
         return point, replace(so_far, issues=issues), generation
 
@@ -289,7 +291,7 @@ class BundleImport:
         ledger.put_failed(self._db, row, issue)
         if row["checkpoint"] is None:
             return None
-        return _Log(stream=ledger.stored_stream(self._db, row), folder=row["folder"], so_far=True)
+        return _Log(stream=ledger.stored_stream(self._db, row, self._spool), folder=row["folder"], so_far=True)
 
     def _side(self) -> SideFacts:
         """Facts of the files beside the logs, by the name of their source; of those that are gone too."""

@@ -18,6 +18,7 @@ from clm_sessions.store.codec import clean, dumps
 
 if TYPE_CHECKING:  # most imports find nothing new: what reads and writes is loaded by those that do
     from clm_sessions.read import Checkpoint
+    from clm_sessions.spool import Spool
 
 Source = dict[str, Any]
 COLUMNS = (
@@ -247,18 +248,22 @@ def forget(db: sqlite3.Connection, sid: str) -> None:
         _replace(db, table, column, sid, [])
 
 
-def stored_stream(db: sqlite3.Connection, source: Source) -> Stream:
-    """The stream of a log as its rows have it, without reading the log."""
+def stored_stream(db: sqlite3.Connection, source: Source, spool: Spool | None = None) -> Stream:
+    """The stream of a log as its rows have it, without reading the log. ``spool``: where its long texts are kept."""
     from clm_sessions.store import reader
 
     sid = source["id"]
-    calls = dict(enumerate(reader.tool_calls(db, sid)))
+    if spool is None:
+        calls = dict(enumerate(reader.tool_calls(db, sid)))
+        messages = list(reader.messages(db, sid, calls=calls).values())
+    else:
+        messages = list(map(spool.keep, reader.each_message(db, sid)))
     rows = db.execute(
         "SELECT kind, reason, line, byte_offset FROM ingest_issues WHERE source_id = ? ORDER BY seq", (sid,)
     )
     types = db.execute("SELECT type, disposition, records FROM record_types WHERE source_id = ?", (sid,))
     return Stream(
-        messages=list(reader.messages(db, sid, calls=calls).values()),
+        messages=messages,
         facts=reader.facts(db, sid),
         issues=[Issue(kind=kind, reason=reason, line=line, offset=offset) for kind, reason, line, offset in rows],
         first_at=times.parse(source["first_at"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clm_sessions import times
@@ -146,6 +146,14 @@ def messages(
             record = dict(zip(names, row, strict=True))
             found[record["seq"]] = _message(record, calls, load)
     return found
+
+
+def each_message(db: sqlite3.Connection, sid: str, *, at_once: int = 500) -> Iterator[Message]:
+    """All messages of a session in order, so many ``at_once`` in memory with the calls they refer to."""
+    last = db.execute("SELECT max(seq) FROM messages WHERE session_id = ?", (sid,)).fetchone()[0]
+    for start in range(0, 0 if last is None else last + 1, at_once):
+        calls = _Linked({}, lambda seq: _calls(db, sid, " AND seq = ?", (seq,), images=True))
+        yield from messages(db, sid, calls=calls, seqs=range(start, start + at_once)).values()
 
 
 def tool_calls(db: sqlite3.Connection, sid: str, *, images: bool = True) -> list[ToolCall]:
