@@ -49,8 +49,10 @@ class Prints:
     tail: str
 
 
-def walk(root: Path) -> Iterator[Found | tuple[str, Issue]]:
+def walk(root: Path, at: str | None = None) -> Iterator[Found | tuple[str, Issue]]:
     """Regular files below ``root`` in name order, without following links to folders.
+
+    ``at``: only this absolute path below the root, or what lies below it; nothing if it cannot be reached so.
 
     Yields (path, Issue) for what cannot be listed, and for what is passed over: links to folders and links that lead
     nowhere, FIFOs, sockets and devices. A root that is a file gives itself.
@@ -59,7 +61,14 @@ def walk(root: Path) -> Iterator[Found | tuple[str, Issue]]:
     if not os.path.isdir(top):
         yield from _file(top, os.path.basename(top))
         return
-    pending = [top]
+    start = len(top.rstrip(os.sep)) + 1
+    if at is not None and at != top:
+        if not _reached(top, at):
+            return
+        if os.path.islink(at) or not os.path.isdir(at):
+            yield from _file(at, at[start:])
+            return
+    pending = [at or top]
     while pending:
         folder = pending.pop()
         try:
@@ -73,8 +82,18 @@ def walk(root: Path) -> Iterator[Found | tuple[str, Issue]]:
             if entry.is_dir(follow_symlinks=False):
                 below.append(entry.path)
                 continue
-            yield from _file(entry.path, entry.path[len(top.rstrip(os.sep)) + 1 :], entry)
+            yield from _file(entry.path, entry.path[start:], entry)
         pending.extend(reversed(below))
+
+
+def _reached(top: str, at: str) -> bool:
+    """Whether a walk from ``top`` comes to ``at``: no folder between the two is a link."""
+    folder = os.path.dirname(at)
+    while len(folder) > len(top):
+        if os.path.islink(folder):
+            return False
+        folder = os.path.dirname(folder)
+    return folder == top
 
 
 def _file(path: str, relative: str, entry: os.DirEntry[str] | None = None) -> Iterator[Found | tuple[str, Issue]]:
@@ -123,6 +142,15 @@ def file_stat(info: os.stat_result) -> FileStat:
         mtime_ns=info.st_mtime_ns,
         ctime_ns=info.st_ctime_ns,
     )
+
+
+def identity(path: str | PurePath) -> tuple[int, int] | None:
+    """Which file or folder is at a path now: its device and inode; None if there is nothing."""
+    try:
+        info = os.stat(path)
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino
 
 
 def prints(file: BinaryIO, consumed: int) -> Prints:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from clm_sessions.errors import DatabaseError, UsageError
 from clm_sessions.ingest import absent, copies, ledger, report
 from clm_sessions.ingest.choose import Choice, Excluded, leave_out
-from clm_sessions.ingest.discover import Discovery, Files, Known, LogFile, discover
-from clm_sessions.ingest.keys import Verdict, behind, session_key, sort_copies
+from clm_sessions.ingest.discover import Discovery, Files, LogFile, discover, discover_at
+from clm_sessions.ingest.keys import Verdict, behind, plain_key, session_key, sort_copies
 from clm_sessions.ingest.report import Report
 from clm_sessions.plugins import Registry
-from clm_sessions.sources import Prints, path_of, unique
+from clm_sessions.sources import Prints, unique
 from clm_sessions.store.connect import begin, close_writer, open_writer, what_failed, write_ahead
 
 if TYPE_CHECKING:  # most imports find nothing new: what reads and writes is loaded by those that do
@@ -25,8 +25,9 @@ if TYPE_CHECKING:  # most imports find nothing new: what reads and writes is loa
     from clm_sessions.ingest.indexes import Told
     from clm_sessions.store.writer import Writer
 
-__all__ = ["Choice", "Files", "Progress", "Report", "default_roots", "ingest"]
+__all__ = ["Choice", "Files", "Importer", "Progress", "Report", "default_roots", "ingest"]
 
+MANY = 1000  # of more paths than these it is cheaper to look at everything
 BATCH = 64_000_000
 """Bytes of source in one transaction (decision 7)."""
 
@@ -48,10 +49,14 @@ class Progress:
 
 @dataclass(slots=True, kw_only=True)
 class _Import:
+    """One run. ``paths`` and ``keys``: all that it looks at, on disk and in the database; None: everything."""
+
     db: sqlite3.Connection
     progress: Progress
     keep_raw: bool
     again: bool
+    paths: set[str] | None = None
+    keys: set[str] | None = None
     made: Writer | None = None
     sources: dict[str, ledger.Source] = field(default_factory=dict)
     taken: dict[str, tuple[str, Prints | None]] = field(default_factory=dict)
@@ -101,52 +106,106 @@ def ingest(
     for root in roots:
         if not root.exists():
             raise UsageError(f"{root}: no such file or folder")
-    started = time.monotonic()
-    progress = progress or Progress()
-    db = open_writer(database, progress.waiting)
-    work = _Import(db=db, progress=progress, keep_raw=keep_raw, again=again)
+    importer = Importer(database, registry, only=only, choice=choice, keep_raw=keep_raw, progress=progress)
     try:
-        try:
-            _run(work, roots, registry, only, choice or Choice())
-        except KeyboardInterrupt:
-            if work.made is not None:
-                work.made.rollback()
-            work.report.interrupted = True
-        work.report.totals, work.report.issues = report.totals(db), report.issues(db)
-    except sqlite3.Error as error:
-        raise DatabaseError(f"{database}: {what_failed(error)}; what was committed before is whole") from error
+        return importer.run(roots, again=again)
     finally:
-        close_writer(db)
-    work.report.seconds = time.monotonic() - started
-    return work.report
+        importer.close()
 
 
-def _run(work: _Import, roots: Sequence[Path], registry: Registry, only: str | None, choice: Choice) -> None:
-    begin(lambda: _look(work), work.progress.waiting)
-    found = discover(roots, registry, known=None if work.again else _known(work.sources), only=only)
-    if choice:
-        work.report.left_out = leave_out(found, choice, work.db, work.sources, again=work.again)
-    if _idle(work, roots, registry, found):
-        work.report.sources["unchanged"] += len(found.indexes)
-        for bundle in found.bundles:
-            _leave(work, bundle)
-    else:
-        _write(work, roots, registry, found)
-    unseen = Excluded(choice.exclude)
-    told = [*found.issues, *found.problems.items()]
-    work.report.notices += [(path, issue) for path, issue in told if not unseen.below(path, roots)]
+class Importer:
+    """Imports into one database again and again over one connection, and remembers what it found. For one thread.
+
+    Raises DatabaseError if the database cannot be used; after one, only ``close`` makes sense.
+    """
+
+    def __init__(
+        self,
+        database: Path,
+        registry: Registry,
+        *,
+        only: str | None = None,
+        choice: Choice | None = None,
+        keep_raw: bool = True,
+        progress: Progress | None = None,
+    ) -> None:
+        self._database, self._registry, self._only, self._keep_raw = database, registry, only, keep_raw
+        self._choice, self._progress = choice or Choice(), progress or Progress()
+        self._logs: dict[str, LogFile] | None = None
+        self._db = open_writer(database, self._progress.waiting)
+
+    def run(self, roots: Sequence[Path], *, paths: Iterable[str] | None = None, again: bool = False) -> Report:
+        """Import what changed below ``roots``, as ``ingest`` does.
+
+        ``paths``: absolute; nothing else changed since the last run of the same roots. That costs a look at their
+        sessions alone; the report is about them, without totals.
+        """
+        started, self._progress.done, self._progress.total = time.monotonic(), 0, 0
+        work = _Import(db=self._db, progress=self._progress, keep_raw=self._keep_raw, again=again)
+        touched = None if paths is None or self._logs is None else {*paths}
+        if touched is not None and len(touched) <= MANY:
+            work.paths, work.keys = touched, set()
+        try:
+            try:
+                self._run(work, roots)
+            except KeyboardInterrupt:
+                if work.made is not None:
+                    work.made.rollback()
+                work.report.interrupted = True
+            if work.paths is None:
+                work.report.totals, work.report.issues = report.totals(self._db), report.issues(self._db)
+        except sqlite3.Error as error:
+            reason = f"{what_failed(error)}; what was committed before is whole"
+            raise DatabaseError(f"{self._database}: {reason}") from error
+        work.report.seconds = time.monotonic() - started
+        return work.report
+
+    def close(self) -> None:
+        """Put all pages into the one file and close it."""
+        close_writer(self._db)
+
+    def _run(self, work: _Import, roots: Sequence[Path]) -> None:
+        begin(lambda: _look(work), work.progress.waiting)
+        known = None if work.again else ledger.known(work.sources)
+        if self._logs is None or work.paths is None:
+            found = discover(roots, self._registry, known=known, only=self._only)
+            self._logs = found.logs
+        else:
+            found = discover_at(work.paths, self._logs, roots, self._registry, known=known, only=self._only)
+            _narrow(work, found)
+        if self._choice:
+            work.report.left_out = leave_out(found, self._choice, work.db, work.sources, again=work.again)
+        if _idle(work, roots, self._registry, found):
+            work.report.sources["unchanged"] += len(found.indexes)
+            for bundle in found.bundles:
+                _leave(work, bundle)
+        else:
+            _write(work, roots, self._registry, found)
+        unseen = Excluded(self._choice.exclude)
+        told = [*found.issues, *found.problems.items()]
+        work.report.notices += [(path, issue) for path, issue in told if not unseen.below(path, roots)]
+
+
+def _narrow(work: _Import, found: Discovery) -> None:
+    """Look in the database at the files of these sessions, and at nothing else."""
+    files = [*found.indexes, *(log for bundle in found.bundles for log in _files(bundle))]
+    if files:
+        work.paths = {*(work.paths or ()), *(file.found.path for file in files)}
+        work.keys = {plain_key(bundle.session) for bundle in found.bundles}
+        work.seen = None
+        _look(work)
 
 
 def _idle(work: _Import, roots: Sequence[Path], registry: Registry, found: Discovery) -> bool:
     """Whether there is nothing to write: all is as it was, and the sessions say what the indexes say."""
     if work.again or not all(ledger.untouched(work.sources.get(log.found.path), log) for log in found.indexes):
         return False
-    _listen(work, registry)
+    _listen(work, registry, found)
     return not (
         work.stale
         or any(_touched(work, bundle) for bundle in found.bundles)
         or absent.news(work.sources, found)
-        or absent.gone(work.db, roots, found)
+        or absent.gone(work.db, roots, found, work.paths)
     )
 
 
@@ -180,7 +239,7 @@ def _write(work: _Import, roots: Sequence[Path], registry: Registry, found: Disc
             _import(work, bundle, key)
     _import_left(work, registry)
     absent.note_unrecognised(work.db, work.sources, found)
-    _note_gone(work, roots, found)
+    absent.note_gone(work.db, absent.gone(work.db, roots, found, work.paths), work.report)
     _commit(work)
     if work.again:
         _finish_again(work)
@@ -204,17 +263,17 @@ def _take_indexes(work: _Import, found: Discovery, registry: Registry) -> None:
         known = work.sources.get(log.found.path)
         change = indexes.take_in(work.db, log, known, work.progress.advance, again=work.again)
         work.report.sources[change] += 1
-    _listen(work, registry)
+    _listen(work, registry, found)
 
 
-def _listen(work: _Import, registry: Registry) -> None:
+def _listen(work: _Import, registry: Registry, found: Discovery) -> None:
     """What the indexes say of sessions, and whose rows say something else."""
     work.told, work.stale = {}, {}
     if work.db.execute("SELECT 1 FROM sources WHERE role = 'index' LIMIT 1").fetchone():
         from clm_sessions.ingest import indexes
 
         work.told = indexes.told(work.db, registry)
-        work.stale = indexes.stale(work.db, work.told)
+        work.stale = indexes.stale(work.db, work.told) if work.paths is None or found.indexes else {}
 
 
 def _import_left(work: _Import, registry: Registry) -> None:
@@ -260,31 +319,6 @@ def _make_room(work: _Import, bundle: Files, key: str) -> None:
         work.taken[new] = work.taken.pop(old)
     work.seen = None
     _look(work)
-
-
-def _known(sources: dict[str, ledger.Source]) -> dict[str, Known]:
-    return {
-        path: Known(
-            stat=ledger.stat_of(s),
-            format=s["format"],
-            role=s["role"],
-            session=s["native_id"],
-            agent=s["agent_id"],
-            folder=s["folder"],
-        )
-        for path, s in sources.items()
-        if s["state"] in ("present", "copy")
-    }
-
-
-def _taken(db: sqlite3.Connection) -> dict[str, tuple[str, Prints | None]]:
-    rows = db.execute(
-        "SELECT id, path, consumed, head_hash, tail_hash FROM sources WHERE role = 'main' AND state <> 'copy'"
-    )
-    return {
-        sid: (path_of(path), None if consumed is None else Prints(consumed=consumed, head=head, tail=tail))
-        for sid, path, consumed, head, tail in rows
-    }
 
 
 def _touched(work: _Import, bundle: Files) -> bool:
@@ -347,7 +381,11 @@ def _look(work: _Import) -> None:
     """See what the database knows of files and keys, if another import wrote to it since the last look."""
     version = work.db.execute("PRAGMA data_version").fetchone()[0]
     if version != work.seen:
-        work.seen, work.sources, work.taken = version, ledger.by_path(work.db), _taken(work.db)
+        work.seen, work.sources, work.taken = (
+            version,
+            ledger.by_path(work.db, work.paths),
+            ledger.taken(work.db, work.keys),
+        )
 
 
 def _commit(work: _Import) -> None:
@@ -360,13 +398,3 @@ def _commit(work: _Import) -> None:
             work.report.sessions["new" if outcome.new else "changed" if outcome.changed else "unchanged"] += 1
     work.report.bytes += work.open_bytes
     work.pending = []
-
-
-def _note_gone(work: _Import, roots: Iterable[Path], found: Discovery) -> None:
-    """Mark the sources below the roots that are no longer there; their rows stay."""
-    for sid, role, session in absent.gone(work.db, roots, found):
-        ledger.set_state(work.db, sid, "gone")
-        work.report.sources["gone"] += 1
-        if role in ("main", "agent") and session is not None:
-            work.db.execute("UPDATE sessions SET source_state = 'gone' WHERE id = ?", (session,))
-            work.report.sessions["gone"] += role == "main"

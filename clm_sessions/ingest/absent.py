@@ -9,8 +9,8 @@ from pathlib import Path
 
 from clm_sessions.ingest import ledger
 from clm_sessions.ingest.discover import Discovery
+from clm_sessions.ingest.report import Report
 from clm_sessions.model import Issue
-from clm_sessions.sources import path_of
 
 
 def news(sources: Mapping[str, ledger.Source], found: Discovery) -> bool:
@@ -27,6 +27,8 @@ def note_unrecognised(db: sqlite3.Connection, sources: Mapping[str, ledger.Sourc
     """Write down the files that no format recognises, each with the reason. ``sources``: by path."""
     for file in found.unrecognised:
         before = sources.get(file.path)
+        if before is not None:  # a copy may have taken its place just now
+            before = ledger.by_path(db, [file.path]).get(file.path)
         if before is not None and before["checkpoint"] is not None:
             reason = "it was a log, and no format recognises it now; its rows are kept"
             ledger.put_failed(db, before, Issue(kind="unrecognised", reason=reason))
@@ -36,15 +38,27 @@ def note_unrecognised(db: sqlite3.Connection, sources: Mapping[str, ledger.Sourc
             ledger.put(db, ledger.unrecognised_row(file, f"unrecognised/{file.relative}"), [issue])
 
 
-def gone(db: sqlite3.Connection, roots: Iterable[Path], found: Discovery) -> list[tuple[str, str, str | None]]:
-    """(id, role, session) of the sources below the roots that are no longer there and not marked so."""
+def gone(
+    db: sqlite3.Connection, roots: Iterable[Path], found: Discovery, paths: Iterable[str] | None = None
+) -> list[tuple[str, str | None, str | None]]:
+    """(id, role, session) of the sources below the roots that are no longer there and not marked so.
+
+    ``paths``: of these only, and of what lay below them.
+    """
     blind = tuple(path + os.sep for path, issue in found.issues if issue.kind == "unreadable")
     tops = tuple(os.path.join(os.path.abspath(root), "") for root in roots if root.is_dir())
-    rows = db.execute(
-        "SELECT id, path, role, session_id FROM sources WHERE state IN ('present', 'unreadable') ORDER BY id"
-    ).fetchall()
     return [
         (sid, role, session)
-        for sid, path, role, session in ((sid, path_of(text), role, session) for sid, text, role, session in rows)
+        for sid, path, role, session in ledger.here(db, paths)
         if path.startswith(tops) and path not in found.paths and not path.startswith(blind) and not os.path.exists(path)
     ]
+
+
+def note_gone(db: sqlite3.Connection, sources: Iterable[tuple[str, str | None, str | None]], report: Report) -> None:
+    """Mark what ``gone`` found; its rows stay."""
+    for sid, role, session in sources:
+        ledger.set_state(db, sid, "gone")
+        report.sources["gone"] += 1
+        if role in ("main", "agent") and session is not None:
+            db.execute("UPDATE sessions SET source_state = 'gone' WHERE id = ?", (session,))
+            report.sessions["gone"] += role == "main"

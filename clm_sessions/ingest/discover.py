@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -62,13 +62,14 @@ class Files:
 
 @dataclass(slots=True, kw_only=True)
 class Discovery:
-    """All that was found below the roots. ``paths``: of every file that was looked at.
+    """All that was found below the roots. ``paths``: of every file that was looked at; ``logs``: by path.
 
     ``problems``: by path, why a plugin could not say whether an unrecognised file is its own.
     """
 
     bundles: list[Files] = field(default_factory=list)
     indexes: list[LogFile] = field(default_factory=list)
+    logs: dict[str, LogFile] = field(default_factory=dict)
     issues: list[tuple[str, Issue]] = field(default_factory=list)
     unrecognised: list[Found] = field(default_factory=list)
     problems: dict[str, Issue] = field(default_factory=dict)
@@ -88,45 +89,110 @@ def discover(
     other files of its session along.
     """
     out = Discovery()
-    logs: list[LogFile] = []
-    for root in roots:
-        wanted = os.path.realpath(root) if not os.path.isdir(root) else None
-        below: list[LogFile] = []
-        before = len(out.unrecognised)
-        for found in _walk(root, out):
-            log = _recognise(found, registry, known or {}, only, out)
-            if log is not None:
-                below.append(log)
-        logs += below if wanted is None else _of_session(below, wanted)
-        if wanted is not None:  # its neighbours were only looked at for what belongs to it
-            out.unrecognised[before:] = [f for f in out.unrecognised[before:] if os.path.realpath(f.path) == wanted]
-    unique = {log.found.path: log for log in logs}
-    out.paths |= set(unique)
-    out.indexes = [log for path, log in sorted(unique.items()) if log.role == "index"]
-    out.bundles = _bundles([log for log in unique.values() if log.role != "index"])
+    logs = [log for root in roots for log in _below(root, registry, known or {}, only, out)]
+    _sort(logs, out)
+    out.bundles = _bundles(out.logs.values())
     return out
 
 
-def _walk(root: Path, out: Discovery) -> Iterable[Found]:
-    tops = [root]
-    if not os.path.isdir(root):
-        tops = [root, *_siblings(Path(os.path.abspath(root)))]
-    for top in tops:
-        for item in walk(top):
-            if isinstance(item, Found):
-                yield item
-            else:
-                out.issues.append(item)
+def discover_at(
+    paths: Collection[str],
+    before: dict[str, LogFile],
+    roots: Sequence[Path],
+    registry: Registry,
+    *,
+    known: Mapping[str, Known] | None = None,
+    only: str | None = None,
+) -> Discovery:
+    """What became of some absolute paths; ``before``: all logs by path; it is brought up to date.
+
+    Gives the sessions that they, or what lies below them, are or were part of, whole. Nothing else is looked at.
+    """
+    out, known = Discovery(), known or {}
+    logs: list[LogFile] = []
+    lost: list[LogFile] = []
+    for path in sorted(paths):
+        below = path + os.sep
+        gone = [path] if os.path.isfile(path) else [p for p in before if p == path or p.startswith(below)]
+        lost += [before.pop(p) for p in gone if p in before]
+    for root in roots:
+        if not os.path.isdir(root):
+            near = any(
+                _is_near(path, root) and registry.locate(PurePath(plain_name(path)), only=only) for path in paths
+            )
+            logs += _below(root, registry, known, only, out) if near else []
+            continue
+        for path in sorted(paths):
+            logs += _recognised(_items(walk(root, path), out), registry, known, only, out)
+    _sort(logs, out)
+    before.update(out.logs)
+    out.bundles = _bundles(before.values(), touched=out.logs, lost=lost)
+    return out
 
 
-def _siblings(path: Path) -> list[Path]:
+def _below(
+    root: Path, registry: Registry, known: Mapping[str, Known], only: str | None, out: Discovery
+) -> list[LogFile]:
+    """The logs below a root; of a root that is a file, those of its session."""
+    before = len(out.unrecognised)
+    below = _recognised(_items(around(root), out), registry, known, only, out)
+    if os.path.isdir(root):
+        return below
+    wanted = os.path.realpath(root)  # its neighbours are only looked at for what belongs to it
+    out.unrecognised[before:] = [f for f in out.unrecognised[before:] if os.path.realpath(f.path) == wanted]
+    return _of_session(below, wanted)
+
+
+def _recognised(
+    files: Iterable[Found], registry: Registry, known: Mapping[str, Known], only: str | None, out: Discovery
+) -> list[LogFile]:
+    return [log for found in files if (log := _recognise(found, registry, known, only, out)) is not None]
+
+
+def _sort(logs: Iterable[LogFile], out: Discovery) -> None:
+    """Put logs and indexes where they belong, each path once."""
+    unique = {log.found.path: log for log in logs}
+    out.paths |= set(unique)
+    out.indexes = [log for path, log in sorted(unique.items()) if log.role == "index"]
+    out.logs = {path: log for path, log in unique.items() if log.role != "index"}
+
+
+def around(root: Path) -> Iterator[Found | tuple[str, Issue]]:
+    """What is looked at for a root, as ``walk`` gives it: what lies below a folder; a file and its neighbours."""
+    yield from walk(root)
+    for beside in siblings(root) if not os.path.isdir(root) else ():
+        yield from walk(beside)
+
+
+def _items(walked: Iterable[Found | tuple[str, Issue]], out: Discovery) -> Iterator[Found]:
+    for item in walked:
+        if isinstance(item, Found):
+            yield item
+        else:
+            out.issues.append(item)
+
+
+def siblings(root: Path) -> list[Path]:
     """What may belong to the session of a file: the files of its folder, and the folders named as it is, or ``NAME.…``."""
-    name = path.with_suffix("").name
+    path = Path(os.path.abspath(root))
     try:
         beside = sorted(p for p in path.parent.iterdir() if p != path)
     except OSError:
         return []
-    return [p for p in beside if p.is_file() or (p.is_dir() and (p.name == name or p.name.startswith(f"{name}.")))]
+    return [p for p in beside if p.is_file() or (p.is_dir() and _is_named(p.name, path))]
+
+
+def _is_named(folder: str, path: Path) -> bool:
+    name = path.with_suffix("").name
+    return folder == name or folder.startswith(f"{name}.")
+
+
+def _is_near(path: str, root: Path) -> bool:
+    """Whether a path is that of a root that is a file, or of one of its neighbours."""
+    top = Path(os.path.abspath(root))
+    above = os.path.join(top.parent, "")
+    first, _sep, rest = path[len(above) :].partition(os.sep)
+    return path.startswith(above) and (not rest or _is_named(first, top))
 
 
 def _of_session(logs: list[LogFile], wanted: str) -> list[LogFile]:
@@ -223,11 +289,19 @@ def _heads(path: str, names: Iterable[str], registry: Registry, problems: list[I
     return heads
 
 
-def _bundles(logs: list[LogFile]) -> list[Files]:
-    """Files by session. The largest of several main logs comes first; an agent log goes to the main log it lies by."""
+def _bundles(
+    logs: Collection[LogFile], *, touched: Container[str] | None = None, lost: Iterable[LogFile] = ()
+) -> list[Files]:
+    """Files by session. The largest of several main logs comes first; an agent log goes to the main log it lies by.
+
+    ``touched``: only sessions with one of these paths, and those that the ``lost`` logs were part of.
+    """
     groups: dict[tuple[str, str], list[LogFile]] = {}
     for log in _rooted(logs):
         groups.setdefault((log.format.name, log.session), []).append(log)
+    if touched is not None:
+        names = {(log.format.name, log.session) for log in lost}
+        groups = {n: ms for n, ms in groups.items() if n in names or any(m.found.path in touched for m in ms)}
     bundles: list[Files] = []
     for (_name, session), members in sorted(groups.items()):
         mains = sorted((m for m in members if m.role == "main"), key=lambda m: (-m.found.stat.size, m.found.relative))
@@ -240,7 +314,7 @@ def _bundles(logs: list[LogFile]) -> list[Files]:
     return bundles
 
 
-def _rooted(logs: list[LogFile]) -> Iterator[LogFile]:
+def _rooted(logs: Collection[LogFile]) -> Iterator[LogFile]:
     """The logs, those of agents that an agent started put with its session, where formats name the agent alone."""
     mains = {(log.format.name, log.session) for log in logs if log.role == "main"}
     session_of = {(log.format.name, log.agent): log.session for log in logs if log.role == "agent"}

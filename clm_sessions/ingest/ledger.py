@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clm_sessions import times
-from clm_sessions.ingest.discover import LogFile
+from clm_sessions.ingest.discover import Known, LogFile
 from clm_sessions.model import Issue, Stream
 from clm_sessions.packed import is_packed
 from clm_sessions.sources import FileStat, Found, Prints, path_of, path_text
@@ -26,6 +27,7 @@ COLUMNS = (
     "inode", "size", "mtime_ns", "ctime_ns", "generation", "lines", "consumed", "head_hash", "tail_hash", "first_at",
     "last_at", "refused", "checkpoint", "archived", "checksum",
 )  # fmt: skip
+_HERE = frozenset(("present", "unreadable"))
 FILE_ISSUES = frozenset(("unreadable", "plugin", "unrecognised"))
 """Kinds of issue that say a whole file could not be read; they end when it can."""
 
@@ -51,10 +53,53 @@ def stored(db: sqlite3.Connection, key: str) -> dict[str, Source]:
     return {row[0]: _source(row) for row in rows}
 
 
-def by_path(db: sqlite3.Connection) -> dict[str, Source]:
-    """Every source row by path."""
-    found = map(_source, db.execute(f"SELECT {', '.join(COLUMNS)} FROM sources ORDER BY id"))
-    return {source["path"]: source for source in found}
+def by_path(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> dict[str, Source]:
+    """Source rows by path: every one, or those of ``paths`` and what lies below them."""
+    return {source["path"]: source for source in map(_source, _select(db, ", ".join(COLUMNS), paths))}
+
+
+def here(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> list[tuple[str, str, str | None, str | None]]:
+    """(id, path, role, key of its session) of the sources that were there when last looked at, of ``paths`` or all."""
+    rows = _select(db, "id, path, role, session_id, state", paths)
+    return [(sid, path_of(text), role, key) for sid, text, role, key, state in rows if state in _HERE]
+
+
+def _select(db: sqlite3.Connection, columns: str, paths: Iterable[str] | None) -> list[tuple[Any, ...]]:
+    sql = f"SELECT {columns} FROM sources"
+    if paths is None:
+        return db.execute(f"{sql} ORDER BY id").fetchall()
+    texts = [(path_text(path), path_text(path + os.sep)) for path in paths]
+    where = "WHERE path = ? OR (path > ? AND path < ?) ORDER BY id"
+    return [row for at, below in texts for row in db.execute(f"{sql} {where}", (at, below, f"{below[:-1]}0"))]
+
+
+def known(sources: Mapping[str, Source]) -> dict[str, Known]:
+    """What finding need not learn anew of the files that are there. ``sources``: by path."""
+    return {
+        path: Known(
+            stat=stat_of(s),
+            format=s["format"],
+            role=s["role"],
+            session=s["native_id"],
+            agent=s["agent_id"],
+            folder=s["folder"],
+        )
+        for path, s in sources.items()
+        if s["state"] in ("present", "copy")
+    }
+
+
+def taken(db: sqlite3.Connection, keys: set[str] | None) -> dict[str, tuple[str, Prints | None]]:
+    """By key, the main log of a session and what was consumed of it. ``keys``: only those, and others of their ids."""
+    sql = "SELECT id, path, consumed, head_hash, tail_hash FROM sources WHERE role = 'main' AND state <> 'copy'"
+    if keys is None:
+        rows = db.execute(sql).fetchall()
+    else:
+        rows = [r for key in keys for r in db.execute(f"{sql} AND id >= ? AND id < ?", (key, f"{key}\x7f"))]
+    return {
+        sid: (path_of(path), None if consumed is None else Prints(consumed=consumed, head=head, tail=tail))
+        for sid, path, consumed, head, tail in rows
+    }
 
 
 def one(db: sqlite3.Connection, sid: str) -> Source:

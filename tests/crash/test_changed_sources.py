@@ -278,3 +278,12 @@ def test_a_copy_that_differs_in_its_middle_alone_is_a_session_of_its_own(db, log
     assert query(db, "SELECT count(*) FROM sessions") == [(2,)]
     assert query(db, "SELECT count(*) FROM messages WHERE text LIKE 'plan bed 99,%'") == [(1,)]
     is_whole(db)
+
+
+def test_a_copy_that_goes_on_takes_the_place_of_a_log_that_is_none_any_more_for_good(db, log):
+    copy = write_log(log.parent.parent / "copied" / log.name, [*FIRST, *turn(70, "one more", "yes")])
+    log.write_bytes(log.read_bytes()[:100])
+    for _ in range(3):
+        import_logs(db, log.parent.parent)
+        assert query(db, "SELECT path, state FROM sources WHERE id = ?", session_id()) == [(str(copy), "present")]
+    is_whole(db)
