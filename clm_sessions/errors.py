@@ -51,3 +51,8 @@ def one_line(error: BaseException) -> str:
     """``ValueError: what it says``, in one line of at most 500 characters."""
     text = "".join(c if c.isprintable() else " " for c in str(error))
     return f"{type(error).__name__}: {' '.join(text.split())}".rstrip(": ")[:500]
+
+
+def plain(text: str) -> str:
+    """Text on one line that cannot move the cursor or reorder what stands beside it."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -7,8 +7,9 @@ from contextvars import ContextVar
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from datasette_clm import defaults, detect
+from datasette_clm import defaults, detect, watching
 from datasette_clm._compat import Datasette, tilde_decode
+from datasette_clm.watching import Receive
 
 Asgi = Callable[..., Awaitable[None]]
 Scope = Mapping[str, Any]
@@ -28,8 +29,10 @@ async def refresh(datasette: Datasette) -> None:
 def wrap(datasette: Datasette, app: Asgi) -> Asgi:
     """The application, with each request prepared for it."""
 
-    async def wrapped(scope: Scope, receive: object, send: object) -> None:
-        if scope["type"] == "http":
+    async def wrapped(scope: Scope, receive: Receive, send: object) -> None:
+        if scope["type"] == "lifespan":
+            receive = watching.beside(receive)
+        elif scope["type"] == "http":
             await refresh(datasette)
             parts = _split(scope["path"], str(datasette.setting("base_url")))
             _parts.set(parts)

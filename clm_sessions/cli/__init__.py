@@ -18,6 +18,7 @@ from clm_sessions.store.connect import what_failed
 
 COMMANDS = {
     "import": "importing.import_",
+    "watch": "watching.watch_",
     "serve": "serving.serve",
     "list": "listing.list_",
     "search": "searching.search",

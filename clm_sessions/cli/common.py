@@ -10,8 +10,12 @@ from pathlib import Path
 import click
 
 from clm_sessions.config import Config, load_config
-from clm_sessions.errors import UsageError
+from clm_sessions.errors import UsageError, plain
 from clm_sessions.sources import looks_like_database
+
+__all__ = [
+    "colour", "count", "default_database", "line", "on_terminal", "paint", "plain", "settings", "split_arguments", "write",
+]  # fmt: skip
 
 
 def settings() -> Config:
@@ -52,11 +56,6 @@ def split_arguments(arguments: Sequence[str]) -> tuple[Path, list[Path]]:
     if len(paths) > 1 or looks_like_database(paths[0]):
         return paths[0], paths[1:]
     raise UsageError(f"{paths[0]}: no such file or folder; a database to be made is named like sessions.db")
-
-
-def plain(text: str) -> str:
-    """Text on one line that cannot move the cursor or reorder what stands beside it."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def line(words: str, limit: int = 2_000) -> str:

@@ -42,6 +42,7 @@ ROOMS = {
     "library": {*VALUES, "formats", "plugins", "ingest", "derive", "store"},
     "giveback": {*VALUES, "sources", "packed", "store"},
     "verify": {*VALUES, "formats", "plugins", "sources", "packed", "read", "derive", "ingest", "store"},
+    "watch": {*VALUES, "plugins", "sources", "ingest"},
     "testing": {*VALUES, "formats", "frames", "sources", "read", "derive", "plugins", "ingest", "library", "store"},
     "cli": None,
     "__main__": {"cli"},
