@@ -6,7 +6,8 @@ does, the one that went on first after what they share (one that ends with it wa
 tie: the smaller key). A session comes before an agent that replays it. A shared item belongs to the holder that is the
 original towards most of the others, so the order of import does not matter (decision 8). A message that is no reply and
 whose ids nobody else has is copied if a copied one follows it and the group holds its twin: same time, same role.
-Groups are found by walking from the changed sessions; others are not touched.
+Groups are found by walking from the changed sessions, and from those that shared what a changed one lost; others are not
+touched.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-_NEIGHBOURS = tuple(
-    f"SELECT DISTINCT b.session_id FROM {table} a JOIN {table} b ON b.{item} = a.{item} "
-    f"WHERE a.session_id = ? AND a.{item} IS NOT NULL AND b.session_id <> a.session_id"
-    for table, item in (("messages", "uuid"), ("requests", "reply_id"))
-)
 _HOLDERS = {"uuid": "messages", "reply_id": "requests"}
+_SHARED_BY = {
+    table: f"SELECT DISTINCT b.session_id FROM {table} a JOIN {table} b ON b.{item} = a.{item} "
+    f"WHERE a.session_id = ? AND a.{item} IS NOT NULL AND b.session_id <> a.session_id"
+    for item, table in _HOLDERS.items()
+}
 _NAMED = (
     "SELECT value FROM facts WHERE session_id = ? "
     "AND name IN ('session_id', 'forked_from', 'parent_thread', 'history_of')"
@@ -90,12 +91,20 @@ def settle(db: sqlite3.Connection, changed: Iterable[str], fresh: Collection[str
     waiting, known = set(changed), set(fresh)
     while waiting:
         start = waiting.pop()
-        if any(db.execute(query, (start,)).fetchone() for query in _NEIGHBOURS):
+        if any(db.execute(query, (start,)).fetchone() for query in _SHARED_BY.values()):
             group = _group(db, start)
             waiting -= group.keys()
             _settle_group(db, group)
         elif start not in known:
             _settle_group(db, {start: _history(db, start)})
+
+
+def sharing(db: sqlite3.Connection, table: str, keys: Iterable[tuple[str, int]]) -> set[str]:
+    """The other sessions that share what rows stand for. To be asked before the rows go: then nothing leads there."""
+    if table not in _SHARED_BY:
+        return set()
+    query = f"{_SHARED_BY[table]} AND a.seq = ?"
+    return {other for key in keys for (other,) in db.execute(query, key)}
 
 
 def _group(db: sqlite3.Connection, start: str) -> dict[str, _History]:

@@ -119,3 +119,66 @@ def test_two_logs_that_part_are_told_apart_the_same_way_whatever_comes_first(tmp
     assert query(db, last, f"{A}~3") == [("more",)]
     import_logs(db, tmp_path, again=True)
     assert verify(db, plugins.build(entry_points=False), full=True).findings == []
+
+
+def settled(tmp_path, then):
+    """The sessions after an import and one more of the changed logs, which is what an import in one go makes."""
+    db = tmp_path / "steps.db"
+    import_logs(db, tmp_path / "p")
+    for name, entries in then.items():
+        write_log(tmp_path / "p" / f"{name}.jsonl", entries)
+    import_logs(db, tmp_path / "p")
+    import_logs(tmp_path / "once.db", tmp_path / "p")
+    rows = "SELECT id, forked_from, inherited_messages, own_output_tokens FROM sessions ORDER BY id"
+    assert query(db, rows) == query(tmp_path / "once.db", rows)
+    assert verify(db, plugins.build(entry_points=False)).findings == []
+    return query(db, rows)
+
+
+def test_when_the_original_is_rewritten_its_copies_own_what_they_copied(tmp_path):
+    first, second = turn(1, "start", "ok"), turn(9, "forked", "yes", session=B)
+    write_log(tmp_path / "p" / f"{A}.jsonl", first)
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*first, *second])
+    write_log(tmp_path / "p" / f"{C}.jsonl", [*second, *turn(10, "and again", "yes", session=C)])
+    assert settled(tmp_path, {A: turn(50, "all new", "d")}) == [(A, None, 0, 101), (B, None, 0, 22), (C, B, 2, 21)]
+
+
+def test_when_the_middle_of_a_chain_of_forks_is_rewritten_what_follows_it_stands_alone(tmp_path):
+    first, second = turn(1, "start", "ok"), turn(9, "forked", "yes", session=B)
+    write_log(tmp_path / "p" / f"{A}.jsonl", first)
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*first, *second])
+    write_log(tmp_path / "p" / f"{C}.jsonl", [*second, *turn(10, "and again", "yes", session=C)])
+    new = turn(50, "all new", "d", session=B)
+    assert settled(tmp_path, {B: new}) == [(A, None, 0, 3), (B, None, 0, 101), (C, None, 0, 40)]
+
+
+def test_when_original_and_fork_are_rewritten_at_once_a_third_copy_owns_the_turn(tmp_path):
+    first = turn(1, "start", "ok")
+    write_log(tmp_path / "p" / f"{A}.jsonl", first)
+    for number, name in ((20, B), (30, C)):
+        write_log(tmp_path / "p" / f"{name}.jsonl", [*first, *turn(number, "forked", "yes", session=name)])
+    new = {A: turn(50, "all new", "d"), B: turn(51, "all new", "d", session=B)}
+    assert settled(tmp_path, new) == [(A, None, 0, 101), (B, None, 0, 103), (C, None, 0, 3 + 61)]
+
+
+def test_when_the_original_is_cut_off_before_the_copied_turn_the_copy_owns_it(tmp_path):
+    before, first = turn(0, "before", "b"), turn(1, "start", "ok")
+    write_log(tmp_path / "p" / f"{A}.jsonl", [*before, *first])
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*first, *turn(9, "forked", "yes", session=B)])
+    assert settled(tmp_path, {A: before}) == [(A, None, 0, 1), (B, None, 0, 22)]
+
+
+def test_a_session_that_got_another_key_and_is_rewritten_leaves_its_copy_alone(tmp_path):
+    """Two logs of one id: the later found one takes the key of the other, which then shares nothing any more."""
+    shared = turn(1, "start", "ok")
+    db = tmp_path / "a.db"
+    late = write_log(tmp_path / "y" / f"{A}.jsonl", [*shared, *turn(5, "on b", "yes")])
+    import_logs(db, tmp_path / "y")
+    write_log(tmp_path / "x" / f"{A}.jsonl", [*shared, *turn(5, "on a", "yes")])
+    write_log(tmp_path / "x" / f"{B}.jsonl", [*shared, *at(turn(9, "forked", "d", session=B), 60)])
+    import_logs(db, tmp_path / "x")
+    write_log(late, turn(60, "all new", "n"))
+    write_log(tmp_path / "x" / f"{A}.jsonl", turn(50, "all new", "n"))
+    import_logs(db, tmp_path)
+    assert query(db, "SELECT count(forked_from), sum(inherited_messages) FROM sessions") == [(0, 0)]
+    assert verify(db, plugins.build(entry_points=False)).findings == []
