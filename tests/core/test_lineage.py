@@ -7,7 +7,7 @@ import pytest
 
 from clm_sessions import plugins
 from clm_sessions.verify import verify
-from support.logs import check_search_index, dump, import_logs, query, session_id, turn, write_log
+from support.logs import check_search_index, dump, entry, import_logs, query, session_id, turn, write_log
 
 A, B, C = (session_id(n) for n in (1, 2, 3))
 
@@ -182,3 +182,41 @@ def test_a_session_that_got_another_key_and_is_rewritten_leaves_its_copy_alone(t
     import_logs(db, tmp_path)
     assert query(db, "SELECT count(forked_from), sum(inherited_messages) FROM sessions") == [(0, 0)]
     assert verify(db, plugins.build(entry_points=False)).findings == []
+
+
+def part(number, call, output, second):
+    """One entry of a reply that has a call in each, with the tokens up to there."""
+    return entry(
+        "assistant", number, [{"type": "tool_use", "id": call, "name": "Bash", "input": {}}], reply="msg_R",
+        usage={"input_tokens": 1, "output_tokens": output}, timestamp=f"2026-03-02T09:00:{second:02d}.000Z",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("suffix", "second", "owner"), [("", 4, A), ("", 10, A), ("b", 4, A), ("b", 10, B)])
+def test_the_rest_of_a_reply_that_was_forked_while_it_was_written_is_of_the_session_that_has_it(
+    suffix, second, owner, tmp_path
+):
+    begun = [turn(0, "go", "")[0], part(2, "t1", 5, 3)]
+    write_log(tmp_path / "p" / f"{A}.jsonl", [*begun, part(3, "t2", 50, second)])
+    forked = entry("user", 9, "forked", session=B, timestamp="2026-03-02T09:00:06.000Z")
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*(renamed(begun, B, suffix) if suffix else begun), forked])
+    for order in ((0, 1), (1, 0)):
+        assert [row[3] for row in lineage(tmp_path, order)] == [50, None]
+        db = tmp_path / f"{'-'.join(map(str, order))}.db"
+        calls = query(db, "SELECT tool_use_id, session_id FROM tool_calls WHERE inherited = 0 ORDER BY 1")
+        assert calls == [("t1", owner), ("t2", A)]
+        assert query(db, "SELECT session_id, output_tokens FROM requests WHERE inherited = 0") == [(A, 50)]
+        assert verify(db, plugins.build(entry_points=False)).findings == []
+
+
+def test_entries_of_a_copied_reply_that_have_no_time_are_told_apart_by_their_number(tmp_path):
+    def timeless(*entries):
+        return [{k: v for k, v in e.items() if k != "timestamp"} for e in entries]
+
+    begun = timeless(turn(0, "go", "")[0], part(2, "t1", 5, 3))
+    write_log(tmp_path / "p" / f"{A}.jsonl", [*begun, *timeless(part(3, "t2", 50, 4))])
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*renamed(begun, B, "b"), turn(9, "forked", "", session=B)[0]])
+    lineage(tmp_path)
+    db = tmp_path / "x.db"
+    assert query(db, "SELECT tool_use_id FROM tool_calls WHERE inherited = 0 ORDER BY 1") == [("t1",), ("t2",)]
+    assert query(db, "SELECT sum(own_output_tokens), sum(own_tool_calls) FROM sessions") == [(50, 2)]
