@@ -225,6 +225,7 @@ TABLES: Mapping[str, Table] = {
             "cache_read_tokens",
             "cache_creation_tokens",
         ),
+        columns={"inherited": "1 if its tokens count in another session that has this reply too (fork, resume)"},
     ),
     "projects": Table(
         about="Working directories the sessions ran in.",

@@ -182,6 +182,7 @@ class Writer:
     def _delete(self, table: str, keys: Sequence[Row]) -> None:
         if not keys:
             return
+        self._touched |= lineage.sharing(self._db, table, keys)
         where = " AND ".join(f"{name} = ?" for name in COLUMNS[table][: KEYS[table]])
         if table in FTS:
             names = ", ".join(FTS[table])

@@ -7,7 +7,7 @@ import pytest
 
 from clm_sessions import plugins
 from clm_sessions.verify import verify
-from support.logs import check_search_index, dump, import_logs, query, session_id, turn, write_log
+from support.logs import check_search_index, dump, entry, import_logs, query, session_id, turn, write_log
 
 A, B, C = (session_id(n) for n in (1, 2, 3))
 
@@ -119,3 +119,104 @@ def test_two_logs_that_part_are_told_apart_the_same_way_whatever_comes_first(tmp
     assert query(db, last, f"{A}~3") == [("more",)]
     import_logs(db, tmp_path, again=True)
     assert verify(db, plugins.build(entry_points=False), full=True).findings == []
+
+
+def settled(tmp_path, then):
+    """The sessions after an import and one more of the changed logs, which is what an import in one go makes."""
+    db = tmp_path / "steps.db"
+    import_logs(db, tmp_path / "p")
+    for name, entries in then.items():
+        write_log(tmp_path / "p" / f"{name}.jsonl", entries)
+    import_logs(db, tmp_path / "p")
+    import_logs(tmp_path / "once.db", tmp_path / "p")
+    rows = "SELECT id, forked_from, inherited_messages, own_output_tokens FROM sessions ORDER BY id"
+    assert query(db, rows) == query(tmp_path / "once.db", rows)
+    assert verify(db, plugins.build(entry_points=False)).findings == []
+    return query(db, rows)
+
+
+def test_when_the_original_is_rewritten_its_copies_own_what_they_copied(tmp_path):
+    first, second = turn(1, "start", "ok"), turn(9, "forked", "yes", session=B)
+    write_log(tmp_path / "p" / f"{A}.jsonl", first)
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*first, *second])
+    write_log(tmp_path / "p" / f"{C}.jsonl", [*second, *turn(10, "and again", "yes", session=C)])
+    assert settled(tmp_path, {A: turn(50, "all new", "d")}) == [(A, None, 0, 101), (B, None, 0, 22), (C, B, 2, 21)]
+
+
+def test_when_the_middle_of_a_chain_of_forks_is_rewritten_what_follows_it_stands_alone(tmp_path):
+    first, second = turn(1, "start", "ok"), turn(9, "forked", "yes", session=B)
+    write_log(tmp_path / "p" / f"{A}.jsonl", first)
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*first, *second])
+    write_log(tmp_path / "p" / f"{C}.jsonl", [*second, *turn(10, "and again", "yes", session=C)])
+    new = turn(50, "all new", "d", session=B)
+    assert settled(tmp_path, {B: new}) == [(A, None, 0, 3), (B, None, 0, 101), (C, None, 0, 40)]
+
+
+def test_when_original_and_fork_are_rewritten_at_once_a_third_copy_owns_the_turn(tmp_path):
+    first = turn(1, "start", "ok")
+    write_log(tmp_path / "p" / f"{A}.jsonl", first)
+    for number, name in ((20, B), (30, C)):
+        write_log(tmp_path / "p" / f"{name}.jsonl", [*first, *turn(number, "forked", "yes", session=name)])
+    new = {A: turn(50, "all new", "d"), B: turn(51, "all new", "d", session=B)}
+    assert settled(tmp_path, new) == [(A, None, 0, 101), (B, None, 0, 103), (C, None, 0, 3 + 61)]
+
+
+def test_when_the_original_is_cut_off_before_the_copied_turn_the_copy_owns_it(tmp_path):
+    before, first = turn(0, "before", "b"), turn(1, "start", "ok")
+    write_log(tmp_path / "p" / f"{A}.jsonl", [*before, *first])
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*first, *turn(9, "forked", "yes", session=B)])
+    assert settled(tmp_path, {A: before}) == [(A, None, 0, 1), (B, None, 0, 22)]
+
+
+def test_a_session_that_got_another_key_and_is_rewritten_leaves_its_copy_alone(tmp_path):
+    """Two logs of one id: the later found one takes the key of the other, which then shares nothing any more."""
+    shared = turn(1, "start", "ok")
+    db = tmp_path / "a.db"
+    late = write_log(tmp_path / "y" / f"{A}.jsonl", [*shared, *turn(5, "on b", "yes")])
+    import_logs(db, tmp_path / "y")
+    write_log(tmp_path / "x" / f"{A}.jsonl", [*shared, *turn(5, "on a", "yes")])
+    write_log(tmp_path / "x" / f"{B}.jsonl", [*shared, *at(turn(9, "forked", "d", session=B), 60)])
+    import_logs(db, tmp_path / "x")
+    write_log(late, turn(60, "all new", "n"))
+    write_log(tmp_path / "x" / f"{A}.jsonl", turn(50, "all new", "n"))
+    import_logs(db, tmp_path)
+    assert query(db, "SELECT count(forked_from), sum(inherited_messages) FROM sessions") == [(0, 0)]
+    assert verify(db, plugins.build(entry_points=False)).findings == []
+
+
+def part(number, call, output, second):
+    """One entry of a reply that has a call in each, with the tokens up to there."""
+    return entry(
+        "assistant", number, [{"type": "tool_use", "id": call, "name": "Bash", "input": {}}], reply="msg_R",
+        usage={"input_tokens": 1, "output_tokens": output}, timestamp=f"2026-03-02T09:00:{second:02d}.000Z",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("suffix", "second", "owner"), [("", 4, A), ("", 10, A), ("b", 4, A), ("b", 10, B)])
+def test_the_rest_of_a_reply_that_was_forked_while_it_was_written_is_of_the_session_that_has_it(
+    suffix, second, owner, tmp_path
+):
+    begun = [turn(0, "go", "")[0], part(2, "t1", 5, 3)]
+    write_log(tmp_path / "p" / f"{A}.jsonl", [*begun, part(3, "t2", 50, second)])
+    forked = entry("user", 9, "forked", session=B, timestamp="2026-03-02T09:00:06.000Z")
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*(renamed(begun, B, suffix) if suffix else begun), forked])
+    for order in ((0, 1), (1, 0)):
+        assert [row[3] for row in lineage(tmp_path, order)] == [50, None]
+        db = tmp_path / f"{'-'.join(map(str, order))}.db"
+        calls = query(db, "SELECT tool_use_id, session_id FROM tool_calls WHERE inherited = 0 ORDER BY 1")
+        assert calls == [("t1", owner), ("t2", A)]
+        assert query(db, "SELECT session_id, output_tokens FROM requests WHERE inherited = 0") == [(A, 50)]
+        assert verify(db, plugins.build(entry_points=False)).findings == []
+
+
+def test_entries_of_a_copied_reply_that_have_no_time_are_told_apart_by_their_number(tmp_path):
+    def timeless(*entries):
+        return [{k: v for k, v in e.items() if k != "timestamp"} for e in entries]
+
+    begun = timeless(turn(0, "go", "")[0], part(2, "t1", 5, 3))
+    write_log(tmp_path / "p" / f"{A}.jsonl", [*begun, *timeless(part(3, "t2", 50, 4))])
+    write_log(tmp_path / "p" / f"{B}.jsonl", [*renamed(begun, B, "b"), turn(9, "forked", "", session=B)[0]])
+    lineage(tmp_path)
+    db = tmp_path / "x.db"
+    assert query(db, "SELECT tool_use_id FROM tool_calls WHERE inherited = 0 ORDER BY 1") == [("t1",), ("t2",)]
+    assert query(db, "SELECT sum(own_output_tokens), sum(own_tool_calls) FROM sessions") == [(50, 2)]
