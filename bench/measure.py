@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median
 from typing import Any
+
+LAUNCH = Path(__file__).resolve().parent / "launch.py"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,22 +35,19 @@ def run(*command: str, env: Mapping[str, str] | None = None, cwd: str | None = N
 
     Raises ProgramError if it fails.
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        started = time.perf_counter()
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, env={**os.environ, **(env or {})}, cwd=cwd
-        )
-        _pid, status, used = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            errors.seek(0)
-            tail = errors.read()[-2000:].decode(errors="replace").strip()
-            raise ProgramError(f"{' '.join(command)}: exit code {process.returncode}: {tail}")
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        result = Path(folder) / "cost.json"
+        subprocess.run(
+            (sys.executable, "-I", "-S", str(LAUNCH), str(result), *command),
+            stdin=subprocess.DEVNULL, stdout=out, stderr=errors, env={**os.environ, **(env or {})}, cwd=cwd, check=False,
+        )  # fmt: skip
+        errors.seek(0)
+        tail = errors.read()[-2000:].decode(errors="replace").strip()
+        cost = json.loads(result.read_bytes()) if result.exists() else {"code": "none"}
+        if cost.pop("code") != 0:
+            raise ProgramError(f"{' '.join(command)}: it failed: {tail}")
         out.seek(0)
-        said = _object(out.read())
-    scale = 1 if sys.platform == "darwin" else 1024
-    return Cost(wall=wall, cpu=used.ru_utime + used.ru_stime, peak=used.ru_maxrss * scale / 1e6, said=said)
+        return Cost(**cost, said=_object(out.read()))
 
 
 def _object(text: bytes) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import platform
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -76,14 +76,11 @@ def text(goal: Goal) -> str:
 
 def machine(versions: Iterable[str]) -> str:
     """The machine and the versions in one line, with the day."""
-    cpu = _cpu()
     day = datetime.now(timezone.utc).date().isoformat()
-    return ", ".join([day, platform.platform(), cpu, *versions])
+    return ", ".join([day, platform.platform(), _cpu(), f"load {os.getloadavg()[0]:.1f}", *versions])
 
 
 def _cpu() -> str:
-    import os
-
     name = ""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
@@ -105,8 +102,3 @@ def markdown(goals: Sequence[Goal], about: str, how: str) -> str:
         notes = "".join(f"\n{note}\n" for note in goal.notes)
         parts.append(f"## {goal.number}. {goal.title}\n\n{table}{notes}")
     return "\n".join(parts)
-
-
-def sqlite_version() -> str:
-    """Of the SQLite this Python has."""
-    return sqlite3.sqlite_version
