@@ -9,6 +9,7 @@ It is TOML. Relative paths are below the folder of the file; ``~`` is the home f
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ def load_config(environ: Mapping[str, str], home: Path, named: Path | None = Non
     UsageError, naming file and key, if a named file is missing, no TOML, or has keys or types that are not known.
     """
     path = named or config_path(environ, home)
-    if named is None and not environ.get(VARIABLE) and not path.is_file():
+    if named is None and not environ.get(VARIABLE) and not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises where it may not look
         return Config()
     if sys.version_info >= (3, 11):
         import tomllib

@@ -128,7 +128,11 @@ def write_all(
     base = Path(os.path.commonpath([Path(file.path).parent for file in files]))
     if files[0].folder is not None and base.name == files[0].folder:
         base = base.parent
+    taken: set[Path] = set()
     for number, file in enumerate(files):
         path = folder / Path(file.path).relative_to(base)
+        if path in taken:  # one was packed, and both have one name when they are not
+            path = path.with_name(f"{path.stem}~{len(taken)}{path.suffix}")
+        taken.add(path)
         if number == 0 or file.sizes:
             yield path, write(db, file, path, generation if number == 0 else None)

@@ -245,6 +245,15 @@ def _write(work: _Import, roots: Sequence[Path], registry: Registry, found: Disc
         _finish_again(work)
 
 
+def _put_off(work: _Import, bundle: Files, error: OSError) -> str:
+    """Leave the log of a bundle for another time; the key that what lies beside it has."""
+    if bundle.main is not None:
+        issue = absent.put_off(work.db, bundle.main, error)
+        work.report.notices.append((bundle.main.found.path, issue))
+        bundle.main = None
+    return plain_key(bundle.session)
+
+
 def _finish_again(work: _Import) -> None:
     from clm_sessions.ingest import again
 
@@ -302,7 +311,10 @@ def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
         return str(known["id"]), "same"
     from clm_sessions.store import raw  # not needed where nothing changed
 
-    return session_key(bundle, work.taken, lambda name: raw.read(work.db, name))
+    try:
+        return session_key(bundle, work.taken, lambda name: raw.read(work.db, name))
+    except OSError as error:
+        return _put_off(work, bundle, error), "same"
 
 
 def _make_room(work: _Import, bundle: Files, key: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from clm_sessions.ingest import ledger
-from clm_sessions.ingest.discover import Discovery
+from clm_sessions.ingest.discover import Discovery, LogFile
 from clm_sessions.ingest.report import Report
 from clm_sessions.model import Issue
 
@@ -36,6 +36,13 @@ def note_unrecognised(db: sqlite3.Connection, sources: Mapping[str, ledger.Sourc
             reason = "no format recognises this file; name one with --format if you know it"
             issue = found.problems.get(file.path) or Issue(kind="unrecognised", reason=reason)
             ledger.put(db, ledger.unrecognised_row(file, f"unrecognised/{file.relative}"), [issue])
+
+
+def put_off(db: sqlite3.Connection, log: LogFile, error: OSError) -> Issue:
+    """Note a log that cannot be read so far that it could be told apart from others of its session: half packed, perhaps."""
+    issue = Issue(kind="unreadable", reason=f"cannot read: {error.strerror or error}; the next import tries again")
+    ledger.put(db, ledger.unrecognised_row(log.found, f"unrecognised/{log.found.relative}"), [issue])
+    return issue
 
 
 def gone(

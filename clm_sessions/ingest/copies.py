@@ -28,6 +28,7 @@ def note(db: sqlite3.Connection, bundle: Files, key: str) -> int:
     for log in bundle.copies:
         sid = f"{ledger.source_id(key, log)}@{ledger.place_digest(log)}"
         reason = "the same log is imported from another place; this file adds nothing to it"
+        ledger.forget_unrecognised(db, log.found.path)
         ledger.put(db, {**ledger.row(log, sid, log.found.stat), "state": "copy"}, [Issue(kind="copy", reason=reason)])
     return len(bundle.copies)
 

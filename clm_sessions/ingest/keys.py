@@ -49,7 +49,7 @@ def session_key(
 
     ``taken``: by key, the path of its main log and what was consumed of it (None: it is read by this very import).
     ``kept``: the bytes that were archived of the main log of a key. An "other" log may get a key that is taken: then
-    that one, and all behind it, must make room (``behind``).
+    that one, and all behind it, must make room (``behind``). OSError where the log cannot be read as far as it takes.
     """
     key = plain_key(bundle.session)
     main = bundle.main
@@ -93,7 +93,7 @@ def sort_copies(bundle: Files) -> None:
         if first is None or log.agent is None:
             bundle.copies.append(log)
             continue
-        verdict = _compare(log, first.found.path)
+        verdict = _compared(log, first.found.path)
         if verdict == "other":
             agent = f"{log.agent}~{_digest('/'.join(PurePath(log.found.path).parts[-2:]))}"
             bundle.agents[agent] = replace(log, agent=agent)
@@ -104,10 +104,18 @@ def sort_copies(bundle: Files) -> None:
             bundle.copies.append(log)
 
 
+def _compared(log: LogFile, path: str) -> Verdict:
+    try:
+        return _compare(log, path)
+    except OSError:
+        return "other"
+
+
 def _compare(log: LogFile, path: str) -> Verdict:
     """What a file is to another one, both as they are now. Of two that say the same the other one stays."""
+    ours = content_size(log.found.path)
     try:
-        ours, theirs = content_size(log.found.path), content_size(path)
+        theirs = content_size(path)
         with closing(open_plain(log.found.path)) as one, closing(open_plain(path)) as two:
             for _ in range(0, min(ours, theirs), _PIECE):
                 if not _agree(one.read(_PIECE), two.read(_PIECE)):
@@ -121,6 +129,7 @@ def _compare_read(log: LogFile, path: str, consumed: Prints, kept: Iterator[byte
     """What a file is to a log that an earlier import read, of which there are the bytes in the archive, if any."""
     there = os.path.exists(path)
     length = 0
+    content_size(log.found.path)  # what is packed may be damaged behind what is compared
     try:
         with closing(open_plain(log.found.path)) as file:
             for data in kept:

@@ -130,6 +130,13 @@ def unrecognised_row(file: Found, sid: str) -> Source:
     return given
 
 
+def forget_unrecognised(db: sqlite3.Connection, path: str) -> None:
+    """Drop the row of a file that was not recognised, for there is another one for it now."""
+    rows = db.execute("SELECT id FROM sources WHERE path = ? AND state = 'unrecognised'", (path_text(path),)).fetchall()
+    for (sid,) in rows:
+        forget(db, sid)
+
+
 def stat_of(source: Source) -> FileStat:
     """The stat of a file when its row was written."""
     return FileStat(

@@ -2,8 +2,8 @@
 
 Sessions that share a reply id or a message uuid form a group. Of two sessions that share history, the original is the
 one that the other names (its entries keep the old session id, or its head says where it was forked from); where neither
-does, the one that went on first after what they share (one that ends with it was copied whole, and is the original too;
-tie: the smaller key). A session comes before an agent that replays it. A shared item belongs to the holder that is the
+does, a session comes before an agent that replays it; then the one that went on first after what they share (one that
+ends with it was copied whole, and is the original too; tie: the smaller key). A shared item belongs to the holder that is the
 original towards most of the others, so the order of import does not matter (decision 8). An entry of a reply stands in
 another session if its uuid does, or an entry of that reply of the same time (copies may have new uuids): of a reply that
 was copied while it was being written, the rest belongs to the session that has it. A message that is no reply and whose
@@ -221,10 +221,10 @@ def _owner(shared: Collection[str], histories: dict[str, _History]) -> str:
 
 
 def _rank(histories: dict[str, _History], sid: str, other: str) -> Rank:
-    """Of two sessions the one of smaller rank is the original: an agent last, then one that names the other, then time."""
+    """Of two sessions the one of smaller rank is the original: one that names the other last, then an agent, then time."""
     history = histories[sid]
     names_other = _names(history, histories[other]) and not _names(histories[other], history)
-    return history.agent is not None, names_other, history.went_on(histories[other], other), sid
+    return names_other, history.agent is not None, history.went_on(histories[other], other), sid
 
 
 def _names(one: _History, other: _History) -> bool:

@@ -35,7 +35,7 @@ class Narrow:
 
 def is_project(wanted: str, name: str | None, path: str | None) -> bool:
     """Whether a project is the one a person named."""
-    return (path is not None and path == wanted) or (name is not None and _named(wanted, name))
+    return any(each is not None and _named(wanted, each) for each in (name, path))
 
 
 def of_sessions(db: sqlite3.Connection, narrow: Narrow, *, in_span: bool = False) -> Condition:

@@ -40,6 +40,7 @@ class Writer:
         self._next: dict[str, int] = {}
         self._touched: set[str] = set()
         self._fresh: set[str] = set()
+        self._pictures: set[str] = set()
 
     def begin(self) -> None:
         """Begin a transaction that may write, waiting for another writer as long as the connection's timeout."""
@@ -194,9 +195,18 @@ class Writer:
         self._db.executemany(f"DELETE FROM {table} WHERE {where}", keys)
 
     def _add_images(self, images: Mapping[str, Image]) -> None:
+        """Of several media types that logs state of one picture the first by name stays, whoever was imported first."""
+        known = [i for i in images.values() if i.data is not None]
+        if self._again:
+            self._db.executemany(
+                "DELETE FROM attachments WHERE sha256 = ?",
+                ((i.sha256,) for i in known if i.sha256 not in self._pictures),
+            )
+            self._pictures.update(i.sha256 for i in known)
         self._db.executemany(
-            f"INSERT OR {self._on_conflict} INTO attachments VALUES (?, ?, ?, ?)",
-            ((i.sha256, i.media_type, i.size, i.data) for i in images.values() if i.data is not None),
+            "INSERT INTO attachments VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO UPDATE "
+            "SET media_type = excluded.media_type WHERE excluded.media_type < media_type",
+            ((i.sha256, i.media_type, i.size, i.data) for i in known),
         )
 
     def _drop_images(self, hashes: set[str]) -> None:

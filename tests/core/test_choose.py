@@ -56,6 +56,7 @@ def sessions(database):
         (Choice(projects=("garden",)), {GARDEN}, (2, 3)),
         (Choice(projects=("GARDEN", "/home/dev/harbour")), {GARDEN, HARBOUR}, (1, 2)),
         (Choice(projects=("café ölbaum",)), {ATTIC}, (2, 5)),
+        (Choice(projects=("/HOME/dev/h*",)), {HARBOUR}, (2, 5)),
         (Choice(projects=("nothing",)), set(), (3, 6)),
         (Choice(since=1_700_000_001_000), set(), (3, 6)),
         (Choice(since=1_700_000_000_000), {GARDEN, HARBOUR, ATTIC}, (0, 0)),

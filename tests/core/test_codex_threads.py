@@ -107,6 +107,20 @@ def test_the_order_of_import_does_not_matter(tmp_path, order):
     assert dump(tmp_path / "steps.db", sources=False) == dump(tmp_path / "once.db", sources=False)
 
 
+def test_a_thread_that_was_forked_off_a_subagent_owns_nothing_of_what_that_was_asked(tmp_path):
+    r.write(tmp_path, 1, [*PARENT, *SPAWNED, *REST])
+    r.write(tmp_path, 2, child())
+    asked = [r.meta(3, 40, forked_from_id=r.thread_id(2)), *child()[1:], *r.opens(30, 41), *r.asks("Rather beans.", 42)]
+    r.write(tmp_path, 3, [*asked, *r.answers("Beans it is.", 43), r.counts(r.usage(3600, 2500, 210), second=44)])
+    db = tmp_path / "x.db"
+    import_logs(db, tmp_path / "sessions")
+    agent = f"{r.thread_id(1)}:{r.thread_id(2)}"
+    assert query(db, "SELECT forked_from FROM sessions WHERE id = ?", r.thread_id(3)) == [(agent,)]
+    own = "SELECT text FROM messages WHERE session_id = ? AND inherited = 0 AND text IS NOT NULL"
+    assert query(db, own, r.thread_id(3)) == [("Rather beans.",), ("Beans it is.",)]
+    assert query(db, own, agent) == [("Count the peas.\nAll of them.",), ("Seven.",)]
+
+
 def test_a_thread_whose_parent_is_not_there_is_kept_whole(tmp_path):
     r.write(tmp_path, 2, child())
     r.write(tmp_path, 3, fork())

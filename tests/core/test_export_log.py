@@ -185,3 +185,21 @@ def test_a_log_of_many_small_imports_takes_few_blocks_and_comes_back(tmp_path):
     with closing(sqlite3.connect(tmp_path / "a.db")) as db:
         assert db.execute("SELECT count(*) FROM raw_blocks").fetchone()[0] == 1
     assert dump(tmp_path / "a.db")["raw_blocks"]
+
+
+def test_a_packed_log_and_a_plain_one_of_the_same_name_both_come_back(tmp_path):
+    folder = tmp_path / "logs" / "-home-dev-garden"
+    write_log(folder / f"{session_id()}.jsonl", turn(1, "a", "b"))
+    agent = folder / session_id() / "subagents" / "agent-a1.jsonl"
+    for words in ("packed", "plain"):
+        write_log(agent, [{**e, "agentId": "a1", "isSidechain": True} for e in turn(2, words, "yes")])
+        if words == "packed":
+            packed = agent.read_bytes()
+            agent.with_name("agent-a1.jsonl.gz").write_bytes(gzip.compress(packed))
+    db = tmp_path / "a.db"
+    import_logs(db, tmp_path / "logs")
+    with closing(open_reader(db)) as reader:
+        written = list(giveback.write_all(reader, giveback.find(reader, session_id()), tmp_path / "out"))
+    contents = {path.read_bytes() for path, _size in written}
+    assert {packed, agent.read_bytes()} < contents
+    assert len(contents) == len(written) == 3

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import clm_sessions
 from clm_sessions.errors import DatabaseError, UsageError
 from clm_sessions.store import raw
+from support.kept import image
 from support.logs import check_search_index, dump, entry, import_logs, query, session_id, text, turn, write_log
 
 TOOLS = [
@@ -319,3 +320,19 @@ def test_an_import_with_nothing_to_do_leaves_the_file_as_it_is_and_goes_on_besid
         other.execute("ROLLBACK")
     assert report.json()["sessions"]["unchanged"] == 1
     assert (db.read_bytes(), db.stat().st_mtime_ns) == before
+
+
+def test_a_picture_that_two_logs_give_different_types_has_one_whatever_came_first(tmp_path):
+    def picture(number, media_type):
+        block = image()
+        block["source"]["media_type"] = media_type
+        path = tmp_path / f"{number}" / f"{session_id(number)}.jsonl"
+        return write_log(path, [entry("user", 1, [block], session=session_id(number))]).parent
+
+    png, webp = picture(1, "image/png"), picture(2, "image/webp")
+    for name, roots in {"a": (png, webp), "b": (webp, png)}.items():
+        for root in roots:
+            import_logs(tmp_path / f"{name}.db", root)
+        assert query(tmp_path / f"{name}.db", "SELECT media_type FROM attachments") == [("image/png",)]
+        import_logs(tmp_path / f"{name}.db", *roots, again=True)
+        assert query(tmp_path / f"{name}.db", "SELECT media_type FROM attachments") == [("image/png",)]

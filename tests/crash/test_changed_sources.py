@@ -287,3 +287,19 @@ def test_a_copy_that_goes_on_takes_the_place_of_a_log_that_is_none_any_more_for_
         import_logs(db, log.parent.parent)
         assert query(db, "SELECT path, state FROM sources WHERE id = ?", session_id()) == [(str(copy), "present")]
     is_whole(db)
+
+
+def test_a_log_that_is_being_packed_is_one_session_before_and_after(db, log):
+    packed = log.with_name(f"{log.name}.gz")
+    data = gzip.compress(log.read_bytes())
+    packed.write_bytes(data[: len(data) // 2])
+    report = import_logs(db, log.parent.parent)
+    assert [(path, issue.kind) for path, issue in report.notices] == [(str(packed), "unreadable")]
+    assert query(db, "SELECT id FROM sessions") == [(session_id(),)]
+    packed.write_bytes(data)
+    import_logs(db, log.parent.parent)  # both are there for a moment
+    log.unlink()
+    import_logs(db, log.parent.parent)
+    assert query(db, "SELECT id, source_state FROM sessions") == [(session_id(), "present")]
+    assert query(db, "SELECT path, state FROM sources") == [(str(packed), "present")]
+    is_whole(db)
