@@ -12,6 +12,7 @@ import sqlite3
 from clm_sessions.ingest import ledger
 from clm_sessions.plugins import Registry
 from clm_sessions.sources import bundle_key
+from clm_sessions.store.rows import COLUMNS, KEYS
 from clm_sessions.store.schema import FTS
 from clm_sessions.store.writer import OF_SESSION
 
@@ -19,7 +20,15 @@ _ACCOUNT = ("source_lines", "record_types", "ingest_issues")
 
 
 def prepare(db: sqlite3.Connection) -> None:
-    """Make the search indexes anew, so that rows can be taken out of them, and forget what is said wrongly of files that are there."""
+    """Before reading: nothing may stand in the way of what is written.
+
+    Rows whose key is damaged go, search indexes are made anew, so that rows can be taken out of them, and what is said
+    wrongly of files that are there is forgotten.
+    """
+    for table in ("sessions", *OF_SESSION):
+        kinds = {name: kind.lower() for _n, name, kind, *_rest in db.execute(f"PRAGMA table_info({table})")}
+        for name in COLUMNS[table][: KEYS[table]]:
+            db.execute(f"DELETE FROM {table} WHERE typeof({name}) <> ?", (kinds[name],))
     index(db)
     for (sid,) in db.execute("SELECT id FROM sources").fetchall():
         source = ledger.one(db, sid)

@@ -266,7 +266,7 @@ def _mark(db: sqlite3.Connection, sid: str, history: _History, inherited: list[i
     ]
     db.executemany("UPDATE messages SET inherited = ? WHERE session_id = ? AND seq = ?", changes)
     flag = "(SELECT m.inherited FROM messages m WHERE m.session_id = tool_calls.session_id AND m.seq = message_seq)"
-    db.execute(f"UPDATE tool_calls SET inherited = {flag} WHERE session_id = ? AND inherited <> {flag}", (sid,))
+    db.execute(f"UPDATE tool_calls SET inherited = {flag} WHERE session_id = ? AND inherited IS NOT {flag}", (sid,))
 
 
 def _mark_requests(db: sqlite3.Connection, histories: dict[str, _History]) -> None:

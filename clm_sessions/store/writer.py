@@ -147,7 +147,6 @@ class Writer:
                 if before is None or row is None or any(before[i] != row[i] for i in compared):
                     fresh += [] if row is None else [row]
                     doomed += [] if before is None else [before[: KEYS[table]]]
-            doomed += self._odd(table, sid) if self._again else []
         doomed += [row[: KEYS[table]] for sid in sorted(gone) for row in self._ordered(table, sid)]
         self._delete(table, doomed)
         self._insert(table, fresh)
@@ -155,15 +154,10 @@ class Writer:
 
     def _ordered(self, table: str, sid: str) -> Iterator[Row]:
         names = ", ".join(COLUMNS[table])
+        # A damaged seq is no number; the row stays until everything is imported again.
         return self._db.execute(
             f"SELECT {names} FROM {table} WHERE session_id = ? AND typeof(seq) = 'integer' ORDER BY seq", (sid,)
         )
-
-    def _odd(self, table: str, sid: str) -> list[Row]:
-        """Keys of rows that no program of ours wrote."""
-        return self._db.execute(
-            f"SELECT session_id, seq FROM {table} WHERE session_id = ? AND typeof(seq) <> 'integer'", (sid,)
-        ).fetchall()
 
     def _insert(self, table: str, rows: Iterable[Row]) -> int:
         """Insert the rows; returns how many there were."""

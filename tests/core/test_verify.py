@@ -241,3 +241,26 @@ def test_the_full_check_reads_the_files_too(tmp_path):
 def test_every_case_and_the_demo_pass(case, tmp_path):
     import_logs(tmp_path / "a.db", case)
     assert check(tmp_path / "a.db", full=True).findings == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE tool_calls SET inherited = NULL",
+        "UPDATE requests SET inherited = NULL",
+        "UPDATE chunks SET seq = NULL WHERE seq = 1",
+        "UPDATE facts SET seq = NULL WHERE seq = 1",
+        "UPDATE requests SET session_id = X'FF' WHERE rowid = 1",
+        "UPDATE messages SET session_id = X'C3' WHERE rowid = 1",
+    ],
+)
+def test_a_row_without_a_sound_key_or_mark_is_made_again(kept, tmp_path, damage):
+    copy = tmp_path / "copy.db"
+    shutil.copy(kept, copy)
+    with closing(sqlite3.connect(copy)) as db:
+        db.execute(damage)
+        db.commit()
+    assert {finding.remedy for finding in check(copy).findings} == {AGAIN}
+    import_logs(copy, kept.parent / "logs", again=True)
+    assert check(copy).findings == []
+    assert dump(copy) == dump(kept)
