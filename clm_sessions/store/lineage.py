@@ -20,6 +20,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 _HOLDERS = {"uuid": "messages", "reply_id": "requests"}
 _SHARED_BY = {
@@ -127,7 +128,7 @@ def sharing(db: sqlite3.Connection, table: str, keys: Iterable[tuple[str, int]])
     if table not in _SHARED_BY:
         return set()
     query = f"{_SHARED_BY[table]} AND a.seq = ?"
-    return {other for key in keys for (other,) in db.execute(query, key)}
+    return {other for key in keys for (other,) in db.execute(query, key) if isinstance(other, str)}
 
 
 def _group(db: sqlite3.Connection, start: str) -> dict[str, _History]:
@@ -147,14 +148,14 @@ def _group(db: sqlite3.Connection, start: str) -> dict[str, _History]:
 
 
 def _holding(db: sqlite3.Connection, table: str, column: str, values: Sequence[str]) -> set[str]:
-    found: set[str] = set()
+    found: set[Any] = set()
     for start in range(0, len(values), 500):
         part = values[start : start + 500]
         marks = ", ".join("?" * len(part))
         found.update(
             s for (s,) in db.execute(f"SELECT DISTINCT session_id FROM {table} WHERE {column} IN ({marks})", part)
         )
-    return found
+    return {sid for sid in found if isinstance(sid, str)}  # what is damaged leads nowhere
 
 
 def _settle_group(db: sqlite3.Connection, histories: dict[str, _History]) -> None:
