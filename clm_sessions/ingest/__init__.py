@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clm_sessions.errors import DatabaseError, UsageError
-from clm_sessions.ingest import absent, copies, ledger, report
+from clm_sessions.ingest import absent, copies, ledger, placing, report
 from clm_sessions.ingest.choose import Choice, Excluded, leave_out
 from clm_sessions.ingest.discover import Discovery, Files, LogFile, discover, discover_at
 from clm_sessions.ingest.keys import Verdict, behind, plain_key, session_key, sort_copies
@@ -21,7 +21,7 @@ from clm_sessions.sources import Prints, unique
 from clm_sessions.store.connect import begin, close_writer, open_writer, what_failed, write_ahead
 
 if TYPE_CHECKING:  # most imports find nothing new: what reads and writes is loaded by those that do
-    from clm_sessions.ingest.bundle import Outcome
+    from clm_sessions.ingest.bundle import BundleImport, Outcome
     from clm_sessions.ingest.indexes import Told
     from clm_sessions.store.writer import Writer
 
@@ -175,6 +175,7 @@ class Importer:
             _narrow(work, found)
         if self._choice:
             work.report.left_out = leave_out(found, self._choice, work.db, work.sources, again=work.again)
+        placing.apart(found, work.db, work.taken)
         if _idle(work, roots, self._registry, found):
             work.report.sources["unchanged"] += len(found.indexes)
             for bundle in found.bundles:
@@ -235,6 +236,7 @@ def _write(work: _Import, roots: Sequence[Path], registry: Registry, found: Disc
         work.report.sources["new"] += copies.note(work.db, bundle, key)
         if bundle.main is not None:
             work.taken[key] = (bundle.main.found.path, None)
+        _settle(work, bundle, key, found)
         if bundle.logs() or bundle.side:
             _import(work, bundle, key)
     _import_left(work, registry)
@@ -309,12 +311,25 @@ def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
         and known["state"] != "copy"
     ):
         return str(known["id"]), "same"
+    if bundle.main is None:
+        return placing.key_of(bundle, work.taken, work.sources) or plain_key(bundle.session), "same"
     from clm_sessions.store import raw  # not needed where nothing changed
 
     try:
         return session_key(bundle, work.taken, lambda name: raw.read(work.db, name))
     except OSError as error:
         return _put_off(work, bundle, error), "same"
+
+
+def _settle(work: _Import, bundle: Files, key: str, found: Discovery) -> None:
+    """Take files of the bundle from the sessions that had them so far, in this transaction."""
+    lost = placing.settle(work.db, bundle, key, work.sources, found.bundles)
+    if lost is None:
+        return
+    work.stale[key] = (bundle.format.name, bundle.session)
+    work.writer.touch([key, *lost])
+    for other in lost - {key}:
+        _bundle_import(work, Files(format=bundle.format, session=bundle.session), other, stale=True).run()
 
 
 def _make_room(work: _Import, bundle: Files, key: str) -> None:
@@ -340,7 +355,9 @@ def _touched(work: _Import, bundle: Files) -> bool:
     if work.again or not all(ledger.untouched(source, log) for source, log in zip(known, files, strict=True)):
         return True
     there = [source for source in known if source is not None]
-    return any(copies.outlives(source, work.taken) or source["id"] in work.stale for source in there)
+    return placing.misplaced(bundle, work.taken, work.sources) or any(
+        copies.outlives(source, work.taken) or source["id"] in work.stale for source in there
+    )
 
 
 def _leave(work: _Import, bundle: Files) -> None:
@@ -355,24 +372,12 @@ def _files(bundle: Files) -> list[LogFile]:
 
 
 def _import(work: _Import, bundle: Files, key: str) -> None:
-    from clm_sessions.ingest.bundle import BundleImport
-
     before = work.progress.done
     for log in (*bundle.logs(), *bundle.side):
         known = work.sources.get(log.found.path)
         if known is not None and known["state"] in ("unrecognised", "copy"):
             ledger.forget(work.db, known["id"])
-    outcome = BundleImport(
-        work.db,
-        work.writer,
-        bundle,
-        key,
-        keep_raw=work.keep_raw,
-        advance=work.progress.advance,
-        again=work.again,
-        told=work.told.get((bundle.format.name, bundle.session), ()),
-        stale=key in work.stale,
-    ).run()
+    outcome = _bundle_import(work, bundle, key, stale=key in work.stale).run()
     work.done.add(key)
     work.sound &= not outcome.doubtful
     work.pending.append(outcome)
@@ -381,6 +386,22 @@ def _import(work: _Import, bundle: Files, key: str) -> None:
     if work.open_bytes >= BATCH:
         _commit(work)
         _begin(work)
+
+
+def _bundle_import(work: _Import, bundle: Files, key: str, *, stale: bool) -> BundleImport:
+    from clm_sessions.ingest.bundle import BundleImport
+
+    return BundleImport(
+        work.db,
+        work.writer,
+        bundle,
+        key,
+        keep_raw=work.keep_raw,
+        advance=work.progress.advance,
+        again=work.again,
+        told=work.told.get((bundle.format.name, bundle.session), ()),
+        stale=stale,
+    )
 
 
 def _begin(work: _Import) -> None:

@@ -59,6 +59,12 @@ def has_session(db: sqlite3.Connection, key: str) -> bool:
     return db.execute(sql, (key, f"{key}:", f"{key};")).fetchone() is not None
 
 
+def has(db: sqlite3.Connection, sid: str, path: str) -> bool:
+    """Whether a source is the file at that path."""
+    sql = "SELECT 1 FROM sources WHERE id = ? AND path = ?"
+    return db.execute(sql, (sid, path_text(path))).fetchone() is not None
+
+
 def by_path(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> dict[str, Source]:
     """Source rows by path: every one, or those of ``paths`` and what lies below them."""
     return {source["path"]: source for source in map(_source, _select(db, ", ".join(COLUMNS), paths))}
