@@ -14,7 +14,6 @@ from clm_sessions.ingest import copies, ledger
 from clm_sessions.ingest.discover import Discovery, Files, LogFile, marked, nearness, place
 from clm_sessions.ingest.keys import numbered, plain_key
 from clm_sessions.sources import Prints, bundle_key
-from clm_sessions.store import raw
 
 Taken = Mapping[str, tuple[str, Prints | None]]
 _NAMED = (
@@ -161,6 +160,8 @@ def _evict(db: sqlite3.Connection, sid: str, sources: dict[str, ledger.Source], 
 
 
 def _rename(db: sqlite3.Connection, old: str, new: str) -> None:
+    from clm_sessions.store import raw  # not needed where nothing changed
+
     raw.rename(db, old, new)
     for table, column in _NAMED:
         db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (new, old))

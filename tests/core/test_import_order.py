@@ -104,16 +104,11 @@ def test_an_agent_stays_with_a_log_that_is_gone(tmp_path):
     LOGS["x"](root)
     import_logs(database, root)
     counts = query(database, "SELECT substr(id, ?), messages, source_state FROM sessions ORDER BY id", len(SID) + 1)
-    numbers = (
-        {"x": "", "y": "~2"}
-        if query(database, "SELECT folder FROM sources WHERE id = ?", SID) == [("-x",)]
-        else {"x": "~2", "y": ""}
-    )
-    assert dict((sid, (n, state)) for sid, n, state in counts) == {
-        numbers["x"]: (4, "present"),
-        f"{numbers['x']}:a1": (2, "present"),
-        numbers["y"]: (2, "gone"),
-        f"{numbers['y']}:a1": (4, "present"),
+    assert {sid: (n, state) for sid, n, state in counts} == {
+        "": (2, "gone"),
+        ":a1": (4, "present"),
+        "~2": (4, "present"),
+        "~2:a1": (2, "present"),
     }
     assert findings(database) == []
 
@@ -131,3 +126,13 @@ def test_an_agent_of_a_copy_that_the_session_has_nowhere_else_goes_on_when_it_gr
         )
         import_logs(database, root)
     assert query(database, "SELECT messages FROM sessions WHERE role = 'subagent'") == [(6,)]
+
+
+def test_three_logs_of_one_agent_beside_one_log_are_three_agents(tmp_path):
+    root, database = tmp_path / "p", tmp_path / "s.db"
+    LOGS["x"](root)
+    for number, folder in enumerate("xyz"):
+        agent_log(root, f"-{folder}", 40 + number, f"{folder} says")
+    import_logs(database, root)
+    titles = query(database, "SELECT title FROM sessions WHERE role = 'subagent' ORDER BY title")
+    assert titles == [("x says",), ("y says",), ("z says",)]
