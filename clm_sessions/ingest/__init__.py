@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from clm_sessions.ingest import absent, copies, ledger, placing, report
 from clm_sessions.ingest.choose import Choice, Excluded, leave_out
 from clm_sessions.ingest.discover import Discovery, Files, LogFile, discover, discover_at
 from clm_sessions.ingest.keys import Verdict, behind, plain_key, session_key, sort_copies
-from clm_sessions.ingest.report import Report
+from clm_sessions.ingest.report import Progress, Report
 from clm_sessions.plugins import Registry
 from clm_sessions.sources import Prints, unique
 from clm_sessions.store.connect import begin, close_writer, open_writer, what_failed, write_ahead
@@ -30,21 +30,6 @@ __all__ = ["Choice", "Files", "Importer", "Progress", "Report", "default_roots",
 MANY = 1000  # of more paths than these it is cheaper to look at everything
 BATCH = 64_000_000
 """Bytes of source in one transaction (decision 7)."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Progress:
-    """Where an import stands, for whoever shows it. ``show`` is called with (bytes done, bytes in all)."""
-
-    show: Callable[[int, int], None] = lambda _done, _total: None
-    waiting: Callable[[], None] = lambda: None
-    done: int = 0
-    total: int = 0
-
-    def advance(self, size: int) -> None:
-        """Some bytes more were read."""
-        self.done += size
-        self.show(self.done, max(self.total, self.done))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -250,8 +235,7 @@ def _write(work: _Import, roots: Sequence[Path], registry: Registry, found: Disc
 def _put_off(work: _Import, bundle: Files, error: OSError) -> str:
     """Leave the log of a bundle for another time; the key that what lies beside it has."""
     if bundle.main is not None:
-        issue = absent.put_off(work.db, bundle.main, error)
-        work.report.notices.append((bundle.main.found.path, issue))
+        work.report.notices.append((bundle.main.found.path, absent.put_off(work.db, bundle.main, error)))
         bundle.main = None
     return plain_key(bundle.session)
 
@@ -312,7 +296,7 @@ def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
     ):
         return str(known["id"]), "same"
     if bundle.main is None:
-        return placing.key_of(bundle, work.taken, work.sources) or plain_key(bundle.session), "same"
+        return placing.key_of(bundle, work.taken, work.sources), "same"
     from clm_sessions.store import raw  # not needed where nothing changed
 
     try:
@@ -324,10 +308,9 @@ def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
 def _settle(work: _Import, bundle: Files, key: str, found: Discovery) -> None:
     """Take files of the bundle from the sessions that had them so far, in this transaction."""
     lost = placing.settle(work.db, bundle, key, work.sources, found.bundles)
-    if lost is None:
-        return
-    work.stale[key] = (bundle.format.name, bundle.session)
-    work.writer.touch([key, *lost])
+    if lost:
+        work.stale[key] = (bundle.format.name, bundle.session)
+        work.writer.touch([key, *lost])
     for other in lost - {key}:
         _bundle_import(work, Files(format=bundle.format, session=bundle.session), other, stale=True).run()
 
@@ -337,11 +320,7 @@ def _make_room(work: _Import, bundle: Files, key: str) -> None:
     from clm_sessions.ingest.rename import rename
 
     for old, new in behind(key, bundle.session, work.taken):
-        rename(work.db, old, new)
-        rows = work.db.execute(
-            "SELECT id FROM sessions WHERE id = ? OR (id > ? AND id < ?)", (new, f"{new}:", f"{new};")
-        )
-        work.writer.touch([old, *(sid for (sid,) in rows)])
+        work.writer.touch([old, *rename(work.db, old, new)])
         work.done |= {new} if old in work.done else set()
         work.taken[new] = work.taken.pop(old)
     work.seen = None
@@ -355,9 +334,8 @@ def _touched(work: _Import, bundle: Files) -> bool:
     if work.again or not all(ledger.untouched(source, log) for source, log in zip(known, files, strict=True)):
         return True
     there = [source for source in known if source is not None]
-    return placing.misplaced(bundle, work.taken, work.sources) or any(
-        copies.outlives(source, work.taken) or source["id"] in work.stale for source in there
-    )
+    stale = any(copies.outlives(source, work.taken) or source["id"] in work.stale for source in there)
+    return stale or placing.misplaced(bundle, work.taken, work.sources)
 
 
 def _leave(work: _Import, bundle: Files) -> None:
@@ -391,17 +369,9 @@ def _import(work: _Import, bundle: Files, key: str) -> None:
 def _bundle_import(work: _Import, bundle: Files, key: str, *, stale: bool) -> BundleImport:
     from clm_sessions.ingest.bundle import BundleImport
 
-    return BundleImport(
-        work.db,
-        work.writer,
-        bundle,
-        key,
-        keep_raw=work.keep_raw,
-        advance=work.progress.advance,
-        again=work.again,
-        told=work.told.get((bundle.format.name, bundle.session), ()),
-        stale=stale,
-    )
+    told = work.told.get((bundle.format.name, bundle.session), ())
+    how = {"keep_raw": work.keep_raw, "again": work.again, "stale": stale}
+    return BundleImport(work.db, work.writer, bundle, key, advance=work.progress.advance, told=told, **how)
 
 
 def _begin(work: _Import) -> None:
@@ -414,11 +384,8 @@ def _look(work: _Import) -> None:
     """See what the database knows of files and keys, if another import wrote to it since the last look."""
     version = work.db.execute("PRAGMA data_version").fetchone()[0]
     if version != work.seen:
-        work.seen, work.sources, work.taken = (
-            version,
-            ledger.by_path(work.db, work.paths),
-            ledger.taken(work.db, work.keys),
-        )
+        work.sources, work.taken = ledger.by_path(work.db, work.paths), ledger.taken(work.db, work.keys)
+        work.seen = version
 
 
 def _commit(work: _Import) -> None:

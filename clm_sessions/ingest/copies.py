@@ -7,24 +7,27 @@ import sqlite3
 from collections.abc import Mapping
 
 from clm_sessions.ingest import ledger
-from clm_sessions.ingest.discover import Files, LogFile
+from clm_sessions.ingest.discover import Files, LogFile, marked, place
+from clm_sessions.ingest.keys import compare
 from clm_sessions.model import Issue
 from clm_sessions.packed import is_packed
 from clm_sessions.sources import Prints
 
 
 def leave(db: sqlite3.Connection, bundle: Files, key: str) -> None:
-    """Of a bundle whose log is a copy, keep only the files beside it that the session has nowhere else."""
-    paths = {sid: source["path"] for sid, source in ledger.stored(db, key).items()}
-    spare = [
-        log
-        for log in (*bundle.logs(), *bundle.side)
-        if log.role == "main" or paths.get(ledger.source_id(key, log), log.found.path) != log.found.path
-    ]
-    bundle.copies += spare
-    bundle.main = None
-    bundle.agents = {agent: log for agent, log in bundle.agents.items() if log not in spare}
-    bundle.side = [log for log in bundle.side if log not in spare]
+    """Of a bundle whose log is a copy, keep only what the files beside it say that the session has nowhere else."""
+    have = {sid: source["path"] for sid, source in ledger.stored(db, key).items()}
+    agents, side = bundle.agents.values(), bundle.side
+    bundle.copies += [bundle.main] if bundle.main else []
+    bundle.main, bundle.agents, bundle.side = None, {}, []
+    for log in (*agents, *side):
+        path = have.get(ledger.source_id(key, log), log.found.path)
+        if path == log.found.path:
+            place(bundle, log)
+        elif log.role == "agent" and os.path.exists(path) and compare(log, path) != "copy":
+            place(bundle, marked(log))
+        else:
+            bundle.copies.append(log)
 
 
 def source_id(key: str, log: LogFile) -> str:

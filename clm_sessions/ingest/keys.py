@@ -91,7 +91,7 @@ def sort_copies(bundle: Files) -> None:
         if first is None or log.agent is None:
             bundle.copies.append(log)
             continue
-        verdict = _compared(log, first.found.path)
+        verdict = compare(log, first.found.path)
         if verdict == "other":
             other = marked(log)
             while other.agent in bundle.agents:
@@ -104,7 +104,8 @@ def sort_copies(bundle: Files) -> None:
             bundle.copies.append(log)
 
 
-def _compared(log: LogFile, path: str) -> Verdict:
+def compare(log: LogFile, path: str) -> Verdict:
+    """The same where neither is read into the database now; "other" if one cannot be read."""
     try:
         return _compare(log, path)
     except OSError:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from clm_sessions.ingest import copies, ledger
 from clm_sessions.ingest.discover import Discovery, Files, LogFile, marked, nearness, place
-from clm_sessions.ingest.keys import numbered, plain_key
+from clm_sessions.ingest.keys import compare, numbered, plain_key
 from clm_sessions.sources import Prints, bundle_key
 
 Taken = Mapping[str, tuple[str, Prints | None]]
@@ -36,17 +36,17 @@ def apart(found: Discovery, db: sqlite3.Connection, taken: Taken) -> None:
     found.bundles = made
 
 
-def key_of(bundle: Files, taken: Taken, sources: Mapping[str, ledger.Source]) -> str | None:
+def key_of(bundle: Files, taken: Taken, sources: Mapping[str, ledger.Source]) -> str:
     """The key of a bundle without a log: that of the log it lies by, else the one its files have (``sources``: by path)."""
     by_log = (key for key in _numbers(bundle, taken) if taken[key][0] == bundle.beside)
     known = (sources.get(log.found.path) for log in (*bundle.logs(), *bundle.side))
     by_file = (bundle_key(source["id"]) for source in known if source is not None and bundle.beside is not None)
-    return next(by_log, None) or next(by_file, None)
+    return next(by_log, None) or next(by_file, None) or plain_key(bundle.session)
 
 
 def misplaced(bundle: Files, taken: Taken, sources: Mapping[str, ledger.Source]) -> bool:
     """Whether rows of a file, none of which changed, have another name than they should. ``sources``: by path."""
-    key = key_of(bundle, taken, sources) or plain_key(bundle.session)
+    key = key_of(bundle, taken, sources)
     if bundle.main is not None:
         main = sources[bundle.main.found.path]
         if main["role"] != "main" or main["state"] == "copy":
@@ -60,7 +60,7 @@ def misplaced(bundle: Files, taken: Taken, sources: Mapping[str, ledger.Source])
                 return True
         elif known["role"] == log.role and known["id"] not in _names(key, log):
             return True
-        elif known["id"] != ledger.source_id(key, log) and log.agent not in rivals:
+        elif known["id"] != ledger.source_id(key, log):
             wanted = ledger.source_id(key, log)
             if not any(other["id"] == wanted and other["state"] == "gone" for other in sources.values()):
                 return True
@@ -69,34 +69,23 @@ def misplaced(bundle: Files, taken: Taken, sources: Mapping[str, ledger.Source])
 
 def settle(
     db: sqlite3.Connection, bundle: Files, key: str, sources: dict[str, ledger.Source], found: Sequence[Files]
-) -> set[str] | None:
+) -> set[str]:
     """Give rows and bytes of the files of a bundle the names they have in it; keys of the sessions that had them.
 
-    None if all were right. ``sources``: by path, brought up to date. ``found``: all bundles.
+    ``sources``: by path, brought up to date. ``found``: all bundles.
     """
     for log in bundle.copies:
         known = sources.get(log.found.path)
         if known is not None and known["state"] == "copy" and known["id"] != copies.source_id(key, log):
             ledger.forget(db, known["id"])
-    moves = {known["id"]: log for log, known in _astray(db, bundle, key, sources)}
-    for old, log in [*moves.items()]:
-        sid = ledger.source_id(key, log)
-        if sid in moves or _is_free(db, sid) or _evict(db, sid, sources, found):
-            continue
-        del moves[old]  # what is gone, or elsewhere, keeps its name
-        if log.role == "agent":
-            del bundle.agents[str(log.agent)]
-            other = marked(log)
-            bundle.agents[str(other.agent)] = other
-            if _is_free(db, ledger.source_id(key, other)):
-                moves[old] = other
+    moves = _room(db, bundle, key, sources, found)
     for old in moves:
         _rename(db, old, f"{old}@")
     for old, log in moves.items():
         sid = ledger.source_id(key, log)
         _rename(db, f"{old}@", sid)
         sources[log.found.path] = _renamed(db, sid, log.agent)
-    return {bundle_key(old) for old in moves} if moves else None
+    return {bundle_key(old) for old in moves}
 
 
 def _numbers(bundle: Files, taken: Taken) -> Iterator[str]:
@@ -139,15 +128,48 @@ def _astray(
             yield log, known
 
 
+def _room(
+    db: sqlite3.Connection, bundle: Files, key: str, sources: dict[str, ledger.Source], found: Sequence[Files]
+) -> dict[str, LogFile]:
+    """By the name it has, each file of the bundle that is to get another one. Nobody else has those any more."""
+    moves = {known["id"]: log for log, known in _astray(db, bundle, key, sources)}
+    for old, log in [*moves.items()]:
+        sid = ledger.source_id(key, log)
+        if sid in moves or _is_free(db, sid) or _evict(db, sid, sources, found):
+            continue
+        del moves[old]  # what is gone, or elsewhere, keeps its name
+        if log.role == "agent":
+            del bundle.agents[str(log.agent)]
+            other = marked(log)
+            bundle.agents[str(other.agent)] = other
+            if _is_free(db, ledger.source_id(key, other)):
+                moves[old] = other
+    others = [one for one in found if one is not bundle]
+    for log in bundle.agents.values():
+        sid = ledger.source_id(key, log)
+        if log.found.path not in sources and sid not in moves:
+            _evict(db, sid, sources, others, by=log)
+    return moves
+
+
 def _is_free(db: sqlite3.Connection, sid: str) -> bool:
     tables = ("sources", "id"), ("sessions", "id"), ("raw_blocks", "source_id")
     return not any(db.execute(f"SELECT 1 FROM {t} WHERE {c} = ? LIMIT 1", (sid,)).fetchone() for t, c in tables)
 
 
-def _evict(db: sqlite3.Connection, sid: str, sources: dict[str, ledger.Source], found: Sequence[Files]) -> bool:
-    """Give a source that is about to get a name of its own, or has none yet, a name that nobody else wants."""
+def _evict(
+    db: sqlite3.Connection,
+    sid: str,
+    sources: dict[str, ledger.Source],
+    found: Sequence[Files],
+    *,
+    by: LogFile | None = None,
+) -> bool:
+    """Give the log of an agent, which is in a bundle to come, a name that nobody else wants; not if it goes on in ``by``."""
     for log in (log for bundle in found for log in (*bundle.agents.values(), *bundle.copies)):
         if log.role == "agent" and ledger.has(db, sid, log.found.path):
+            if by is not None and compare(log, by.found.path) == "copy":
+                return False
             other = marked(log)
             new = ledger.source_id(bundle_key(sid), other)
             if _is_free(db, new):

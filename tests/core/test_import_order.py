@@ -136,3 +136,26 @@ def test_three_logs_of_one_agent_beside_one_log_are_three_agents(tmp_path):
     import_logs(database, root)
     titles = query(database, "SELECT title FROM sessions WHERE role = 'subagent' ORDER BY title")
     assert titles == [("x says",), ("y says",), ("z says",)]
+
+
+@pytest.mark.parametrize("copy_first", [False, True])
+def test_an_agent_beside_a_copy_that_says_something_else_is_kept(tmp_path, copy_first):
+    root = tmp_path / "p"
+
+    def copy():
+        write_log(root / "-z" / f"{SID}.jsonl", turn(1, "a", "b"))
+        agent_log(root, "-z", 60, "z says")
+
+    def log():
+        LOGS["x"](root)
+        LOGS["agent of x"](root)
+
+    for make in (copy, log) if copy_first else (log, copy):
+        make()
+        import_logs(tmp_path / "steps.db", root)
+    import_logs(tmp_path / "fresh.db", root)
+    for database in ("steps.db", "fresh.db"):
+        titles = query(tmp_path / database, "SELECT title FROM sessions WHERE role = 'subagent' ORDER BY title")
+        assert titles == [("x says",), ("z says",)]
+    archived = "SELECT source_id, generation, byte_length FROM raw_blocks ORDER BY 1, 2, 3"
+    assert query(tmp_path / "steps.db", archived) == query(tmp_path / "fresh.db", archived)
