@@ -5,23 +5,23 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clm_sessions.errors import DatabaseError, UsageError
-from clm_sessions.ingest import absent, copies, ledger, report
+from clm_sessions.ingest import absent, copies, ledger, placing, report
 from clm_sessions.ingest.choose import Choice, Excluded, leave_out
 from clm_sessions.ingest.discover import Discovery, Files, LogFile, discover, discover_at
 from clm_sessions.ingest.keys import Verdict, behind, plain_key, session_key, sort_copies
-from clm_sessions.ingest.report import Report
+from clm_sessions.ingest.report import Progress, Report
 from clm_sessions.plugins import Registry
 from clm_sessions.sources import Prints, unique
 from clm_sessions.store.connect import begin, close_writer, open_writer, what_failed, write_ahead
 
 if TYPE_CHECKING:  # most imports find nothing new: what reads and writes is loaded by those that do
-    from clm_sessions.ingest.bundle import Outcome
+    from clm_sessions.ingest.bundle import BundleImport, Outcome
     from clm_sessions.ingest.indexes import Told
     from clm_sessions.store.writer import Writer
 
@@ -30,21 +30,6 @@ __all__ = ["Choice", "Files", "Importer", "Progress", "Report", "default_roots",
 MANY = 1000  # of more paths than these it is cheaper to look at everything
 BATCH = 64_000_000
 """Bytes of source in one transaction (decision 7)."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Progress:
-    """Where an import stands, for whoever shows it. ``show`` is called with (bytes done, bytes in all)."""
-
-    show: Callable[[int, int], None] = lambda _done, _total: None
-    waiting: Callable[[], None] = lambda: None
-    done: int = 0
-    total: int = 0
-
-    def advance(self, size: int) -> None:
-        """Some bytes more were read."""
-        self.done += size
-        self.show(self.done, max(self.total, self.done))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -175,6 +160,7 @@ class Importer:
             _narrow(work, found)
         if self._choice:
             work.report.left_out = leave_out(found, self._choice, work.db, work.sources, again=work.again)
+        placing.apart(found, work.db, work.taken)
         if _idle(work, roots, self._registry, found):
             work.report.sources["unchanged"] += len(found.indexes)
             for bundle in found.bundles:
@@ -235,6 +221,7 @@ def _write(work: _Import, roots: Sequence[Path], registry: Registry, found: Disc
         work.report.sources["new"] += copies.note(work.db, bundle, key)
         if bundle.main is not None:
             work.taken[key] = (bundle.main.found.path, None)
+        _settle(work, bundle, key, found)
         if bundle.logs() or bundle.side:
             _import(work, bundle, key)
     _import_left(work, registry)
@@ -248,8 +235,7 @@ def _write(work: _Import, roots: Sequence[Path], registry: Registry, found: Disc
 def _put_off(work: _Import, bundle: Files, error: OSError) -> str:
     """Leave the log of a bundle for another time; the key that what lies beside it has."""
     if bundle.main is not None:
-        issue = absent.put_off(work.db, bundle.main, error)
-        work.report.notices.append((bundle.main.found.path, issue))
+        work.report.notices.append((bundle.main.found.path, absent.put_off(work.db, bundle.main, error)))
         bundle.main = None
     return plain_key(bundle.session)
 
@@ -309,6 +295,8 @@ def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
         and known["state"] != "copy"
     ):
         return str(known["id"]), "same"
+    if bundle.main is None:
+        return placing.key_of(bundle, work.taken, work.sources), "same"
     from clm_sessions.store import raw  # not needed where nothing changed
 
     try:
@@ -317,16 +305,22 @@ def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
         return _put_off(work, bundle, error), "same"
 
 
+def _settle(work: _Import, bundle: Files, key: str, found: Discovery) -> None:
+    """Take files of the bundle from the sessions that had them so far, in this transaction."""
+    lost = placing.settle(work.db, bundle, key, work.sources, found.bundles)
+    if lost:
+        work.stale[key] = (bundle.format.name, bundle.session)
+        work.writer.touch([key, *lost])
+    for other in lost - {key}:
+        _bundle_import(work, Files(format=bundle.format, session=bundle.session), other, stale=True).run()
+
+
 def _make_room(work: _Import, bundle: Files, key: str) -> None:
     """Number anew the sessions of the same id that come after this one."""
     from clm_sessions.ingest.rename import rename
 
     for old, new in behind(key, bundle.session, work.taken):
-        rename(work.db, old, new)
-        rows = work.db.execute(
-            "SELECT id FROM sessions WHERE id = ? OR (id > ? AND id < ?)", (new, f"{new}:", f"{new};")
-        )
-        work.writer.touch([old, *(sid for (sid,) in rows)])
+        work.writer.touch([old, *rename(work.db, old, new)])
         work.done |= {new} if old in work.done else set()
         work.taken[new] = work.taken.pop(old)
     work.seen = None
@@ -340,7 +334,8 @@ def _touched(work: _Import, bundle: Files) -> bool:
     if work.again or not all(ledger.untouched(source, log) for source, log in zip(known, files, strict=True)):
         return True
     there = [source for source in known if source is not None]
-    return any(copies.outlives(source, work.taken) or source["id"] in work.stale for source in there)
+    stale = any(copies.outlives(source, work.taken) or source["id"] in work.stale for source in there)
+    return stale or placing.misplaced(bundle, work.taken, work.sources)
 
 
 def _leave(work: _Import, bundle: Files) -> None:
@@ -355,24 +350,12 @@ def _files(bundle: Files) -> list[LogFile]:
 
 
 def _import(work: _Import, bundle: Files, key: str) -> None:
-    from clm_sessions.ingest.bundle import BundleImport
-
     before = work.progress.done
     for log in (*bundle.logs(), *bundle.side):
         known = work.sources.get(log.found.path)
         if known is not None and known["state"] in ("unrecognised", "copy"):
             ledger.forget(work.db, known["id"])
-    outcome = BundleImport(
-        work.db,
-        work.writer,
-        bundle,
-        key,
-        keep_raw=work.keep_raw,
-        advance=work.progress.advance,
-        again=work.again,
-        told=work.told.get((bundle.format.name, bundle.session), ()),
-        stale=key in work.stale,
-    ).run()
+    outcome = _bundle_import(work, bundle, key, stale=key in work.stale).run()
     work.done.add(key)
     work.sound &= not outcome.doubtful
     work.pending.append(outcome)
@@ -381,6 +364,14 @@ def _import(work: _Import, bundle: Files, key: str) -> None:
     if work.open_bytes >= BATCH:
         _commit(work)
         _begin(work)
+
+
+def _bundle_import(work: _Import, bundle: Files, key: str, *, stale: bool) -> BundleImport:
+    from clm_sessions.ingest.bundle import BundleImport
+
+    told = work.told.get((bundle.format.name, bundle.session), ())
+    how = {"keep_raw": work.keep_raw, "again": work.again, "stale": stale}
+    return BundleImport(work.db, work.writer, bundle, key, advance=work.progress.advance, told=told, **how)
 
 
 def _begin(work: _Import) -> None:
@@ -393,11 +384,8 @@ def _look(work: _Import) -> None:
     """See what the database knows of files and keys, if another import wrote to it since the last look."""
     version = work.db.execute("PRAGMA data_version").fetchone()[0]
     if version != work.seen:
-        work.seen, work.sources, work.taken = (
-            version,
-            ledger.by_path(work.db, work.paths),
-            ledger.taken(work.db, work.keys),
-        )
+        work.sources, work.taken = ledger.by_path(work.db, work.paths), ledger.taken(work.db, work.keys)
+        work.seen = version
 
 
 def _commit(work: _Import) -> None:

@@ -314,18 +314,18 @@ class BundleImport:
         return [(name, fact) for name in sorted(found) for fact in found[name]]
 
     def _known_side(self) -> dict[str, list[Fact]]:
-        """Facts of side files by source, as their rows have them or (again) as the archive has them."""
+        """Facts of side files by source, as rows have them, or the archive: those seen before their session have no rows."""
         found: dict[str, list[Fact]] = {}
         for name, fact in reader.side_facts(self._db, self._key):
-            if not name.startswith("@"):  # indexes are asked anew
+            if name in self._stored:  # indexes are asked anew
                 found.setdefault(name, []).append(fact)
-        if not self._again:
+        if not self._again and ledger.has_session(self._db, self._key):
             return found
         for known in self._stored.values():
             if known["role"] == "side" and extent(known) is not None:
                 with suppress(PluginError, DatabaseError):
                     found[known["id"]] = reread_side(self._db, self._files.format, known)
-        return {name: facts for name, facts in found.items() if name in self._stored}
+        return found
 
     def _take_in_earlier(self, log: LogFile, sid: str, file: BinaryIO, stat: FileStat, *, same: bool) -> None:
         """The log as it was. What is archived is read from there (``_rejoin``)."""

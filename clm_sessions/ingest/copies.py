@@ -7,26 +7,38 @@ import sqlite3
 from collections.abc import Mapping
 
 from clm_sessions.ingest import ledger
-from clm_sessions.ingest.discover import Files
+from clm_sessions.ingest.discover import Files, LogFile, marked, place
+from clm_sessions.ingest.keys import compare
 from clm_sessions.model import Issue
 from clm_sessions.packed import is_packed
 from clm_sessions.sources import Prints
 
 
 def leave(db: sqlite3.Connection, bundle: Files, key: str) -> None:
-    """Of a bundle whose log is a copy, keep only the files beside it that the session has nowhere else."""
-    have = ledger.stored(db, key)
-    spare = [log for log in (*bundle.logs(), *bundle.side) if log.role == "main" or ledger.source_id(key, log) in have]
-    bundle.copies += spare
-    bundle.main = None
-    bundle.agents = {agent: log for agent, log in bundle.agents.items() if log not in spare}
-    bundle.side = [log for log in bundle.side if log not in spare]
+    """Of a bundle whose log is a copy, keep only what the files beside it say that the session has nowhere else."""
+    have = {sid: source["path"] for sid, source in ledger.stored(db, key).items()}
+    agents, side = bundle.agents.values(), bundle.side
+    bundle.copies += [bundle.main] if bundle.main else []
+    bundle.main, bundle.agents, bundle.side = None, {}, []
+    for log in (*agents, *side):
+        path = have.get(ledger.source_id(key, log), log.found.path)
+        if path == log.found.path:
+            place(bundle, log)
+        elif log.role == "agent" and os.path.exists(path) and compare(log, path) != "copy":
+            place(bundle, marked(log))
+        else:
+            bundle.copies.append(log)
+
+
+def source_id(key: str, log: LogFile) -> str:
+    """The key of the row of a file that is a copy."""
+    return f"{ledger.source_id(key, log)}@{ledger.place_digest(log)}"
 
 
 def note(db: sqlite3.Connection, bundle: Files, key: str) -> int:
     """Write down the copies in a bundle; how many there are."""
     for log in bundle.copies:
-        sid = f"{ledger.source_id(key, log)}@{ledger.place_digest(log)}"
+        sid = source_id(key, log)
         reason = "the same log is imported from another place; this file adds nothing to it"
         ledger.forget_unrecognised(db, log.found.path)
         ledger.put(db, {**ledger.row(log, sid, log.found.stat), "state": "copy"}, [Issue(kind="copy", reason=reason)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -44,7 +45,8 @@ class LogFile:
 class Files:
     """The files of one session: its log (None: missing), the logs of its subagents, files beside them.
 
-    ``copies`` are further files that claim the same place; the reason is given.
+    ``copies`` are further files that claim the same place; the reason is given. ``beside``: the path of the log they
+    lie by, where it was found by an earlier import only.
     """
 
     format: LogFormat
@@ -53,6 +55,7 @@ class Files:
     agents: dict[str, LogFile] = field(default_factory=dict)
     side: list[LogFile] = field(default_factory=list)
     copies: list[LogFile] = field(default_factory=list)
+    beside: str | None = None
 
     def logs(self) -> list[LogFile]:
         """Main log first, then agent logs by name."""
@@ -212,7 +215,7 @@ def _recognise(
     before = known.get(found.path)
     same = None
     if before is not None and before.session and before.format in registry.formats:
-        same = _log(found, registry.formats[before.format], before, before.session)
+        same = unmarked(_log(found, registry.formats[before.format], before, before.session))
         if before.stat == found.stat and only in (None, before.format):
             return same
     problems: list[Issue] = []
@@ -309,7 +312,7 @@ def _bundles(
         made = made or [Files(format=members[0].format, session=session)]
         for log in sorted(members, key=lambda m: (-m.found.path.count(os.sep), -m.found.stat.size, m.found.relative)):
             if log.role != "main":
-                _place(max(made, key=lambda b: _nearness(b, log)), log)
+                place(max(made, key=lambda b: nearness(b.main.found.path if b.main else None, log)), log)
         bundles += made
     return bundles
 
@@ -333,13 +336,33 @@ def _rooted(logs: Collection[LogFile]) -> Iterator[LogFile]:
         yield replace(log, session=at) if at != log.session else log
 
 
-def _nearness(bundle: Files, log: LogFile) -> int:
-    if bundle.main is None:
+def nearness(main: str | None, log: LogFile) -> int:
+    """How much of its path a file shares with the folder of a main log."""
+    try:
+        return 0 if main is None else len(os.path.commonpath([os.path.dirname(main), log.found.path]))
+    except ValueError:  # on another drive
         return 0
-    return len(os.path.commonpath([os.path.dirname(bundle.main.found.path), log.found.path]))
 
 
-def _place(bundle: Files, log: LogFile) -> None:
+def marked(log: LogFile) -> LogFile:
+    """An agent's log where another one has its id, which gets a digest of its place, whatever root it was found below."""
+    return replace(log, agent=f"{log.agent}{_place_mark(log)}")
+
+
+def unmarked(log: LogFile) -> LogFile:
+    """The log with the id that its agent has itself."""
+    while log.agent is not None and "~" in log.agent and log.agent.endswith(_place_mark(log)):
+        log = replace(log, agent=log.agent.removesuffix(_place_mark(log)))
+    return log
+
+
+def _place_mark(log: LogFile) -> str:
+    place = "/".join((log.folder or "", *PurePath(log.found.path).parts[-2:]))
+    return f"~{hashlib.sha256(place.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def place(bundle: Files, log: LogFile) -> None:
+    """Put a file into a bundle, behind those that claim the same place."""
     if log.role in ("side", "earlier"):
         bundle.side.append(log)
     elif log.agent is None or log.agent in bundle.agents:

@@ -13,12 +13,10 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
-from pathlib import PurePath
 from typing import Literal
 
 from clm_sessions.errors import DatabaseError
-from clm_sessions.ingest.discover import Files, LogFile
+from clm_sessions.ingest.discover import Files, LogFile, marked
 from clm_sessions.packed import content_size, is_packed, open_plain
 from clm_sessions.sources import Prints, prints
 
@@ -85,7 +83,7 @@ def _digest(text: str) -> str:
 def sort_copies(bundle: Files) -> None:
     """Of several logs of one agent, those that are not the beginning of another are agents of their own.
 
-    Such an agent's id gets a digest of its place (name and folder, whatever root it was found below). The longer of two copies is the log.
+    Such an agent's id is ``marked``. The longer of two copies is the log.
     """
     copies, bundle.copies = bundle.copies, []
     for log in copies:
@@ -93,10 +91,12 @@ def sort_copies(bundle: Files) -> None:
         if first is None or log.agent is None:
             bundle.copies.append(log)
             continue
-        verdict = _compared(log, first.found.path)
+        verdict = compare(log, first.found.path)
         if verdict == "other":
-            agent = f"{log.agent}~{_digest('/'.join(PurePath(log.found.path).parts[-2:]))}"
-            bundle.agents[agent] = replace(log, agent=agent)
+            other = marked(log)
+            while other.agent in bundle.agents:
+                other = marked(other)
+            bundle.agents[str(other.agent)] = other
         elif verdict == "same":
             bundle.agents[log.agent] = log
             bundle.copies.append(first)
@@ -104,7 +104,8 @@ def sort_copies(bundle: Files) -> None:
             bundle.copies.append(log)
 
 
-def _compared(log: LogFile, path: str) -> Verdict:
+def compare(log: LogFile, path: str) -> Verdict:
+    """The same where neither is read into the database now; "other" if one cannot be read."""
     try:
         return _compare(log, path)
     except OSError:

@@ -53,6 +53,18 @@ def stored(db: sqlite3.Connection, key: str) -> dict[str, Source]:
     return {row[0]: _source(row) for row in rows}
 
 
+def has_session(db: sqlite3.Connection, key: str) -> bool:
+    """Whether there is a session of that key, or one of its agents."""
+    sql = "SELECT 1 FROM sessions WHERE id = ? OR (id > ? AND id < ?) LIMIT 1"
+    return db.execute(sql, (key, f"{key}:", f"{key};")).fetchone() is not None
+
+
+def has(db: sqlite3.Connection, sid: str, path: str) -> bool:
+    """Whether a source is the file at that path."""
+    sql = "SELECT 1 FROM sources WHERE id = ? AND path = ?"
+    return db.execute(sql, (sid, path_text(path))).fetchone() is not None
+
+
 def by_path(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> dict[str, Source]:
     """Source rows by path: every one, or those of ``paths`` and what lies below them."""
     return {source["path"]: source for source in map(_source, _select(db, ", ".join(COLUMNS), paths))}

@@ -26,10 +26,10 @@ _NAMED = (
 """Every column that holds the key of a session or of a source."""
 
 
-def rename(db: sqlite3.Connection, old: str, new: str) -> None:
+def rename(db: sqlite3.Connection, old: str, new: str) -> list[str]:
     """Make ``old`` and all that hangs below it ``new``, which nobody has. Runs inside the caller's transaction.
 
-    Searched texts and row numbers stay, so no search index has to follow.
+    Searched texts and row numbers stay, so no search index has to follow. Gives the new keys of the sessions.
     """
     sources = [
         sid
@@ -45,6 +45,7 @@ def rename(db: sqlite3.Connection, old: str, new: str) -> None:
             )
     for (sid,) in db.execute(f"SELECT id FROM sources WHERE {_below('id')}", _span(new)).fetchall():
         ledger.seal(db, sid)
+    return [sid for (sid,) in db.execute(f"SELECT id FROM sessions WHERE {_below('id')}", _span(new))]
 
 
 def _below(column: str) -> str:

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from clm_sessions.model import Issue
 
 CHANGES = ("new", "changed", "unchanged", "gone")
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """Where an import stands, for whoever shows it. ``show`` is called with (bytes done, bytes in all)."""
+
+    show: Callable[[int, int], None] = lambda _done, _total: None
+    waiting: Callable[[], None] = lambda: None
+    done: int = 0
+    total: int = 0
+
+    def advance(self, size: int) -> None:
+        """Some bytes more were read."""
+        self.done += size
+        self.show(self.done, max(self.total, self.done))
 
 
 @dataclass(slots=True, kw_only=True)

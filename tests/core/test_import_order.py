@@ -1,0 +1,161 @@
+"""The same files give the same database, in whatever order and in however many steps they were imported."""
+
+import json
+from itertools import permutations
+
+import pytest
+
+from clm_sessions import plugins
+from clm_sessions.verify import verify
+from support.logs import check_search_index, import_logs, query, session_id, turn, write_log
+
+SID = session_id()
+
+
+def agent(number, prompt, name="a1"):
+    return [one | {"isSidechain": True, "agentId": name} for one in turn(number, prompt, f"{prompt} done")]
+
+
+def agent_log(root, folder, number, prompt, name="a1"):
+    return write_log(root / folder / SID / "subagents" / f"agent-{name}.jsonl", agent(number, prompt, name))
+
+
+def findings(database):
+    return verify(database, plugins.build(entry_points=False)).findings
+
+
+def test_a_file_beside_a_log_counts_though_it_was_gone_before_the_log_came(tmp_path):
+    root, database = tmp_path / "p", tmp_path / "s.db"
+    meta = root / "-x" / SID / "subagents" / "agent-a1.meta.json"
+    meta.parent.mkdir(parents=True)
+    meta.write_text(json.dumps({"agentType": "gardener", "description": "water the beans"}))
+    import_logs(database, root)
+    meta.unlink()
+    write_log(root / "-x" / f"{SID}.jsonl", turn(1, "grow", "yes"))
+    agent_log(root, "-x", 2, "water")
+    import_logs(database, root)
+    told = query(database, "SELECT description, agent_type FROM sessions WHERE role = 'subagent'")
+    assert told == [("water the beans", "gardener")]
+    assert findings(database) == []
+
+
+def rows(database):
+    """All that is in a database but the places and times of files."""
+    names = [name for (name,) in query(database, "SELECT name FROM sqlite_master WHERE type = 'table'")]
+    volatile = {"device", "inode", "mtime_ns", "ctime_ns", "checksum"}
+    skipped = {"_sqlite_migrations", "sqlite_stat1", "sqlite_stat4"}
+    found = {}
+    for name in names:
+        if "_fts" not in name and name not in skipped:
+            columns = [one for (one,) in query(database, f"SELECT name FROM pragma_table_info('{name}')")]
+            kept = ", ".join(one for one in columns if name != "sources" or one not in volatile)
+            found[name] = sorted(map(repr, query(database, f"SELECT {kept} FROM {name}")))
+    return found
+
+
+LOGS = {
+    "x": lambda root: write_log(root / "-x" / f"{SID}.jsonl", turn(1, "a", "b") + turn(2, "c", "d")),
+    "y": lambda root: write_log(root / "-y" / f"{SID}.jsonl", turn(5, "A other", "b")),
+    "agent of x": lambda root: agent_log(root, "-x", 40, "x says"),
+    "agent of y": lambda root: agent_log(root, "-y", 70, "y says more"),
+}
+
+
+@pytest.mark.parametrize("order", list(permutations(LOGS)), ids=", ".join)
+def test_an_agent_is_in_the_session_it_lies_by_whichever_log_came_first(tmp_path, order):
+    root = tmp_path / "p"
+    for name in order:
+        LOGS[name](root)
+        import_logs(tmp_path / "steps.db", root)
+    import_logs(tmp_path / "fresh.db", root)
+    assert rows(tmp_path / "steps.db") == rows(tmp_path / "fresh.db")
+    assert [sid[len(SID) :] for (sid,) in query(tmp_path / "steps.db", "SELECT id FROM sessions ORDER BY id")] == [
+        "", ":a1", "~2", "~2:a1",
+    ]  # fmt: skip
+    assert findings(tmp_path / "steps.db") == []
+    check_search_index(tmp_path / "steps.db")
+    before = query(tmp_path / "steps.db", "PRAGMA data_version"), rows(tmp_path / "steps.db")
+    report = import_logs(tmp_path / "steps.db", root)
+    assert report.sources == {"unchanged": 4}
+    assert before == (query(tmp_path / "steps.db", "PRAGMA data_version"), rows(tmp_path / "steps.db"))
+
+
+def test_a_second_log_of_one_agent_at_a_deeper_place_leaves_the_first_one_its_bytes(tmp_path):
+    root = tmp_path / "p"
+    LOGS["x"](root)
+    write_log(root / "-x" / "agent-a1.jsonl", agent(30, "says something"))
+    import_logs(tmp_path / "steps.db", root)
+    agent_log(root, "-x", 40, "says something else")
+    import_logs(tmp_path / "steps.db", root)
+    import_logs(tmp_path / "fresh.db", root)
+    assert rows(tmp_path / "steps.db") == rows(tmp_path / "fresh.db")
+    assert query(tmp_path / "steps.db", "SELECT max(generation) FROM raw_blocks") == [(0,)]
+
+
+def test_an_agent_stays_with_a_log_that_is_gone(tmp_path):
+    root, database = tmp_path / "p", tmp_path / "s.db"
+    for make in LOGS.values():
+        make(root)
+    import_logs(database, root)
+    (root / "-y" / f"{SID}.jsonl").unlink()
+    (root / "-x" / f"{SID}.jsonl").unlink()
+    import_logs(database, root)
+    write_log(root / "-y" / SID / "subagents" / "agent-a1.jsonl", agent(70, "y says more") + agent(71, "and more"))
+    LOGS["x"](root)
+    import_logs(database, root)
+    counts = query(database, "SELECT substr(id, ?), messages, source_state FROM sessions ORDER BY id", len(SID) + 1)
+    assert {sid: (n, state) for sid, n, state in counts} == {
+        "": (2, "gone"),
+        ":a1": (4, "present"),
+        "~2": (4, "present"),
+        "~2:a1": (2, "present"),
+    }
+    assert findings(database) == []
+
+
+def test_an_agent_of_a_copy_that_the_session_has_nowhere_else_goes_on_when_it_grows(tmp_path):
+    root, database = tmp_path / "p", tmp_path / "s.db"
+    LOGS["x"](root)
+    write_log(root / "-z" / f"{SID}.jsonl", turn(1, "a", "b"))
+    agent_log(root, "-z", 40, "z says")
+    import_logs(database, root)
+    for number in (41, 42):
+        write_log(
+            root / "-z" / SID / "subagents" / "agent-a1.jsonl",
+            [one for n in range(40, number + 1) for one in agent(n, "z says")],
+        )
+        import_logs(database, root)
+    assert query(database, "SELECT messages FROM sessions WHERE role = 'subagent'") == [(6,)]
+
+
+def test_three_logs_of_one_agent_beside_one_log_are_three_agents(tmp_path):
+    root, database = tmp_path / "p", tmp_path / "s.db"
+    LOGS["x"](root)
+    for number, folder in enumerate("xyz"):
+        agent_log(root, f"-{folder}", 40 + number, f"{folder} says")
+    import_logs(database, root)
+    titles = query(database, "SELECT title FROM sessions WHERE role = 'subagent' ORDER BY title")
+    assert titles == [("x says",), ("y says",), ("z says",)]
+
+
+@pytest.mark.parametrize("copy_first", [False, True])
+def test_an_agent_beside_a_copy_that_says_something_else_is_kept(tmp_path, copy_first):
+    root = tmp_path / "p"
+
+    def copy():
+        write_log(root / "-z" / f"{SID}.jsonl", turn(1, "a", "b"))
+        agent_log(root, "-z", 60, "z says")
+
+    def log():
+        LOGS["x"](root)
+        LOGS["agent of x"](root)
+
+    for make in (copy, log) if copy_first else (log, copy):
+        make()
+        import_logs(tmp_path / "steps.db", root)
+    import_logs(tmp_path / "fresh.db", root)
+    for database in ("steps.db", "fresh.db"):
+        titles = query(tmp_path / database, "SELECT title FROM sessions WHERE role = 'subagent' ORDER BY title")
+        assert titles == [("x says",), ("z says",)]
+    archived = "SELECT source_id, generation, byte_length FROM raw_blocks ORDER BY 1, 2, 3"
+    assert query(tmp_path / "steps.db", archived) == query(tmp_path / "fresh.db", archived)
