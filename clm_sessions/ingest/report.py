@@ -1,4 +1,4 @@
-"""What an import did, as values and as the one JSON object of ``import --json``."""
+"""Where an import stands, and what it did, as values and as the one JSON object of ``import --json``."""
 
 from __future__ import annotations
 
