@@ -1,5 +1,7 @@
 """What the long proofs counted is told at the end of a run."""
 
+import signal
+
 import pytest
 
 PROOFS = pytest.StashKey[dict[str, int]]()
@@ -7,6 +9,8 @@ PROOFS = pytest.StashKey[dict[str, int]]()
 
 def pytest_configure(config):
     config.stash[PROOFS] = {}
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job that a shell put into the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.pluginmanager.has_plugin("xdist"):
         config.pluginmanager.register(_Workers(config))
 

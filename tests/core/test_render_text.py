@@ -137,7 +137,7 @@ def test_no_text_of_40_kb_takes_long(name: str, kind: SectionKind):
         section = Section(kind=kind, text=attacks.SLOW[name](length), language="c")
         start = time.process_time()
         html = render.section_html(section, render.Place(whole))
-        assert time.process_time() - start < 1.0
+        assert time.process_time() - start < 5.0  # half a second, mostly; what is not linear takes minutes
         assert len(html) < 1_500_000
 
 
