@@ -39,7 +39,7 @@ _CATEGORIES = frozenset({
     "project_name", "provider", "role", "session_id", "status", "team", "version",
 })  # fmt: skip
 _TEXTS = frozenset({
-    "agent_id", "cwd", "description", "display", "forked_from", "id", "key", "native_id", "parent_agent_id",
+    "agent_id", "cwd", "description", "display", "earlier", "forked_from", "id", "key", "native_id", "parent_agent_id",
     "parent_id", "parent_tool_call_id", "parent_uuid", "path", "preview", "reply_id", "result", "source_tool_use_id",
     "subagent_id", "text", "thinking", "title", "tool_use_id", "uuid",
 })  # fmt: skip
