@@ -147,9 +147,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    found = plugins.from_environment()
-    found.register_commands(cli)
     try:
+        found = plugins.from_environment()
+        found.register_commands(cli)
         cli.main(prog_name="clm-sessions", obj={"registry": found}, standalone_mode=False)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)

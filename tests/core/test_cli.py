@@ -218,3 +218,14 @@ def test_the_commands_are_mounted_in_datasette_too(logs, tmp_path):
     assert failed.returncode == 1
     assert failed.stderr.startswith("clm-sessions: no session")
     assert len(failed.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("delay", [0.03, 0.06, 0.1, 0.15, 0.25])
+def test_ctrl_c_while_a_command_starts_is_no_traceback(tmp_path, delay):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "clm_sessions", "list", str(tmp_path / "none.db")], stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    errors = process.communicate(timeout=30)[1]
+    assert "clm_sessions/cli" not in errors  # before that, Python itself is not up yet

@@ -1,7 +1,6 @@
 """Damaged logs, a whole folder of them at a time, through the real importer: nothing stops it and no neighbour is lost."""
 
 import json
-import os
 import random
 from pathlib import PurePath
 
@@ -14,7 +13,7 @@ from support import rollouts
 from support.logs import check_search_index, entry, import_logs, query, text
 from support.logs import session_id as claude_id
 
-EACH = 10_000 if os.environ.get("CLM_NIGHTLY") else 1_000
+EACH = 10_000
 """Damaged logs of each format."""
 FOLDER = 500
 
