@@ -219,7 +219,7 @@ def test_where_the_system_watches_no_more_it_says_so_and_looks_by_itself(tmp_pat
         write_log(tmp_path / "logs" / "q" / f"{OTHER}.jsonl", turn(1, "a new one", "yes", session=OTHER))
         until(lambda: query(database, MESSAGES) == [(5,)])
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(30) in {0, 130}  # rows are there before an import has ended
 
 
 def test_without_watchfiles_it_names_the_extra(tmp_path, log):
