@@ -2,8 +2,9 @@
 
 The key is the agent's own session id. A second file of that id is the same session moved (it begins with all that was
 read of the first, and goes on, or the first is gone), a copy of it (it is the beginning of what was read of the first),
-or, if it says something else, a session of its own: then keys are numbered, ``ID``, ``ID~2`` …, by what the logs say. Where two logs part is where they
-are compared, and a log only grows, so neither the order of imports nor their number changes a key.
+or, if it says something else, a session of its own: then keys are numbered, ``ID``, ``ID~2`` …, by what the logs say.
+Where two logs part is where they are compared, and a log only grows, so neither the order of imports nor their number
+changes a key.
 """
 
 from __future__ import annotations

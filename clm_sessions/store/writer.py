@@ -190,18 +190,18 @@ class Writer:
 
     def _add_images(self, images: Mapping[str, Image]) -> None:
         """Of several media types that logs state of one picture the first by name stays, whoever was imported first."""
-        known = [i for i in images.values() if i.data is not None]
-        if self._again:
-            self._db.executemany(
-                "DELETE FROM attachments WHERE sha256 = ?",
-                ((i.sha256,) for i in known if i.sha256 not in self._pictures),
+        for image in images.values():
+            data = image.data  # read once: of a large log it waits in a file
+            if data is None:
+                continue
+            if self._again and image.sha256 not in self._pictures:
+                self._db.execute("DELETE FROM attachments WHERE sha256 = ?", (image.sha256,))
+                self._pictures.add(image.sha256)
+            self._db.execute(
+                "INSERT INTO attachments VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO UPDATE "
+                "SET media_type = excluded.media_type WHERE excluded.media_type < media_type",
+                (image.sha256, image.media_type, image.size, data),
             )
-            self._pictures.update(i.sha256 for i in known)
-        self._db.executemany(
-            "INSERT INTO attachments VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO UPDATE "
-            "SET media_type = excluded.media_type WHERE excluded.media_type < media_type",
-            ((i.sha256, i.media_type, i.size, i.data) for i in known),
-        )
 
     def _drop_images(self, hashes: set[str]) -> None:
         self._db.executemany(
