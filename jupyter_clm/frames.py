@@ -17,6 +17,7 @@ from clm_sessions.errors import UsageError
 from clm_sessions.frames import parse_args
 from clm_sessions.library import StoredSession
 from clm_sessions.model import Session
+from clm_sessions.store.columns import kinds
 from clm_sessions.store.rows import COLUMNS, bundle_rows
 from jupyter_clm.extras import need
 
@@ -28,20 +29,9 @@ T = TypeVar("T")
 
 TABLES = ("sessions", "chunks", "messages", "tool_calls", "requests")
 _INTERNAL = frozenset({"layout", "result_layout", "input_is_text", "source_state"})
-_TIMES = frozenset({"started_at", "ended_at", "at"})
-_FLAGS = frozenset({"inherited", "is_sidechain", "is_meta", "is_error", "parallel"})
-_JSON = frozenset({
-    ("sessions", "context_phases"), ("sessions", "models"), ("chunks", "sidechain"), ("chunks", "subagents"),
-    ("messages", "usage"), ("messages", "command"), ("messages", "detail"), ("tool_calls", "input"),
-})  # fmt: skip
 _CATEGORIES = frozenset({
     "agent", "agent_type", "color", "format", "git_branch", "kind", "link", "member", "model", "origin", "project_id",
     "project_name", "provider", "role", "session_id", "status", "team", "version",
-})  # fmt: skip
-_TEXTS = frozenset({
-    "agent_id", "cwd", "description", "display", "earlier", "forked_from", "id", "key", "native_id", "parent_agent_id",
-    "parent_id", "parent_tool_call_id", "parent_uuid", "path", "preview", "reply_id", "result", "source_tool_use_id",
-    "subagent_id", "text", "thinking", "title", "tool_use_id", "uuid",
 })  # fmt: skip
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -55,14 +45,9 @@ def columns(table: str) -> tuple[str, ...]:
 
 def kind(table: str, column: str) -> str:
     """What a column holds: time, day, flag, json, category, text or integer."""
-    if (table, column) in _JSON:
-        return "json"
-    if table == "tool_calls" and column == "name":
+    if column in _CATEGORIES or (table, column) == ("tool_calls", "name"):
         return "category"
-    if column == "day":
-        return "day"
-    groups = (("time", _TIMES), ("flag", _FLAGS), ("category", _CATEGORIES), ("text", _TEXTS))
-    return next((name for name, group in groups if column in group), "integer")
+    return kinds(table)[column]
 
 
 def records(sessions: Iterable[Session | StoredSession], table: str, *, subagents: bool = False) -> Iterator[Record]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from clm_sessions.errors import UsageError
@@ -47,6 +50,14 @@ def kind(table: str, column: str, declared: str) -> ColumnKind:
         return "flag"
     affinity: dict[str, ColumnKind] = {"INTEGER": "integer", "BLOB": "blob"}
     return affinity.get(declared.split(maxsplit=1)[0].upper() if declared else "", "text")
+
+
+@cache
+def kinds(table: str) -> Mapping[str, ColumnKind]:
+    """What each column of a table holds, by the schema alone."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute(f"CREATE TABLE {table} ({TABLES[table]})")
+        return {column.name: column.kind for column in columns(db, table)[2]}
 
 
 def columns(db: sqlite3.Connection, name: str) -> tuple[str, str, list[Column]]:
