@@ -12,9 +12,10 @@ import click
 
 from datasette_clm import cells, defaults, detect, incoming, links, routes, shadow
 from datasette_clm._compat import Datasette, Request, hookimpl
-from datasette_clm.urls import SCRIPT, STYLE, Urls
+from datasette_clm.urls import SCRIPTS, STYLE, Urls
 
-_PAGES = {"clm_session.html", "clm_chunk.html", "clm_search.html"}
+_PAGES = {"clm_session.html": ("clm.js",), "clm_chunk.html": ("clm.js",), "clm_search.html": ("clm.js",)}
+"""Our pages by template, with the scripts that each loads."""
 
 
 @hookimpl
@@ -67,8 +68,8 @@ def extra_css_urls(template: str, database: str | None, datasette: Datasette) ->
 
 @hookimpl
 def extra_js_urls(template: str) -> list[dict[str, Any]]:
-    """The script, on our pages."""
-    return [{"url": SCRIPT, "module": True}] if template in _PAGES else []
+    """Our scripts, on our pages."""
+    return [{"url": SCRIPTS + name, "module": True} for name in _PAGES.get(template, ())]
 
 
 @hookimpl

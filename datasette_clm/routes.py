@@ -76,8 +76,9 @@ async def _style(request: Request) -> Response:
 
 @cache
 def stylesheet() -> str:
-    """The one stylesheet: the core's rules for cards, and ours for what stands around them."""
-    return css() + resources.files("datasette_clm").joinpath("shell.css").read_text("utf-8")
+    """The one stylesheet: the core's rules for cards, and ours for what stands around them, a file for each kind of page."""
+    ours = sorted(resources.files("datasette_clm").joinpath("styles").iterdir(), key=lambda file: file.name)
+    return css() + "".join(file.read_text("utf-8") for file in ours)
 
 
 @cache

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from datasette_clm._compat import Datasette, tilde_encode
 
 STYLE = "/-/clm-sessions/clm.css"
-SCRIPT = "/-/static-plugins/clm_sessions/clm.js"
+SCRIPTS = "/-/static-plugins/clm_sessions/"
 """Ours under the root of Datasette, which puts ``base_url`` before them itself. The script is named by our distribution."""
 
 
