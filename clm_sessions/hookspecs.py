@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from clm_sessions.formats.base import LogFormat
     from clm_sessions.model import ToolCall
+    from clm_sessions.redact import Redactor
     from clm_sessions.view import ToolView
 
 PROJECT = "clm"
@@ -25,6 +26,11 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 @hookspec
 def clm_register_formats() -> Iterable[LogFormat]:  # type: ignore[empty-body]
     """Formats this plugin reads. All plugins are asked; a second format of the same name is refused and listed."""
+
+
+@hookspec
+def clm_register_redactors() -> Iterable[Redactor]:  # type: ignore[empty-body]
+    """Redactors this plugin adds to our own. All plugins are asked, when something is published; none can take a span away."""
 
 
 @hookspec(firstresult=True)

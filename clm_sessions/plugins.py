@@ -25,6 +25,7 @@ from clm_sessions.model import Issue, ToolCall
 if TYPE_CHECKING:
     import click
 
+    from clm_sessions.redact import Redactor
     from clm_sessions.view import ToolView
 
 BUILTIN: tuple[tuple[str, str], ...] = (
@@ -147,6 +148,19 @@ class Registry:
                 if view is not None:
                     return sound(view)
         return None
+
+    def redactors(self) -> list[Redactor]:
+        """Our own redactor of secrets, then those of plugins. PluginError if one could not be had: publishing fails closed."""
+        from clm_sessions.redact import Redactor, Secrets
+
+        found: list[Redactor] = [Secrets()]
+        for impl in self.manager.hook.clm_register_redactors.get_hookimpls():
+            try:
+                answer: Any = impl.function()
+                found += [_expect(Redactor, redactor) for redactor in answer]  # type: ignore[type-abstract]
+            except (Exception, SystemExit) as error:
+                raise PluginError.of(impl.plugin_name, "clm_register_redactors", error) from error
+        return found
 
     def register_commands(self, cli: click.Group) -> None:
         """Let plugins add commands. One that raises is listed and the rest are asked; no command is replaced."""

@@ -1,0 +1,127 @@
+"""One publication: ask all redactors, merge what they found, replace it once, and keep count.
+
+A secret is replaced by ``[redacted KIND TAG]``. The tag is the same for the same secret all over one publication and says
+nothing about it without the publication's random key, which is never written down.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+
+from clm_sessions.errors import one_line
+from clm_sessions.redact.spans import Redactor, Span, merged
+
+WITHHELD = "[withheld: a redactor failed]"
+_PSEUDONYMS = {
+    "user": "user-{}",
+    "host": "host-{}",
+    "email": "mail-{}@redacted.invalid",
+    "ip-address": "ip-{}",
+    "word": "word-{}",
+}
+_NEAR = 30
+_SAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A place that was redacted, for a person to look at: what stood around it, redacted too, and its length."""
+
+    kind: str
+    tag: str
+    before: str
+    after: str
+    length: int
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """What a publication redacted. ``places`` and ``secrets``: by kind, in all and different ones."""
+
+    places: Counter[str] = field(default_factory=Counter)
+    secrets: dict[str, set[str]] = field(default_factory=dict)
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
+    withheld: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+
+
+class Redaction:
+    """Redacts texts for one publication. ``keep``: tags of values that stay, by a person's choice."""
+
+    def __init__(self, redactors: Sequence[Redactor], *, key: bytes | None = None) -> None:
+        self.redactors = tuple(redactors)
+        self.tally = Tally()
+        self._key = key or secrets.token_bytes(32)
+        self._tags: dict[str, str] = {}
+        self._values: dict[str, str] = {}
+        self._cached = lru_cache(maxsize=4_096)(self._redacted)
+
+    def text(self, text: str) -> str:
+        """``text`` with everything hidden that any redactor found. Where one raises, nothing of the text is shown."""
+        result, spans, failure = self._cached(text) if len(text) < 2_000 else self._redacted(text)
+        if failure is not None:
+            self.tally.withheld += 1
+            self.tally.failures[failure] += 1
+            return WITHHELD
+        if spans:
+            self._count(text, spans)
+        return result
+
+    def _redacted(self, text: str) -> tuple[str, tuple[Span, ...], str | None]:
+        found: list[Span] = []
+        for redactor in self.redactors:
+            try:
+                found += redactor.spans(text)
+            except Exception as error:  # noqa: BLE001 - a plugin border, and it fails closed
+                return "", (), f"{redactor.name}: {one_line(error)}"
+        spans = tuple(merged(text, found))
+        if not spans:
+            return text, (), None
+        parts: list[str] = []
+        at = 0
+        for span in spans:
+            parts += (text[at : span.start], self.mark(span.kind, _value(text, span)))
+            at = span.end
+        return "".join((*parts, text[at:])), spans, None
+
+    def mark(self, kind: str, value: str) -> str:
+        """What stands in place of a value."""
+        tag = self.tag(value)
+        pseudonym = _PSEUDONYMS.get(kind)
+        return pseudonym.format(tag) if pseudonym else f"[redacted {kind} {tag}]"
+
+    def tag(self, value: str) -> str:
+        """The tag of a value: four hexadecimal digits, more where two values would share them."""
+        if value not in self._tags:
+            digest = hmac.new(self._key, value.encode("utf-8", "surrogatepass"), sha256).hexdigest()
+            size = next(n for n in range(4, 65) if digest[:n] not in self._values)
+            self._values[digest[:size]] = value
+            self._tags[value] = digest[:size]
+        return self._tags[value]
+
+    def _count(self, text: str, spans: Iterable[Span]) -> None:
+        for span in spans:
+            value = _value(text, span)
+            self.tally.places[span.kind] += 1
+            seen = self.tally.secrets.setdefault(span.kind, set())
+            tag = self.tag(value)
+            if tag not in seen and len(samples := self.tally.samples.setdefault(span.kind, [])) < _SAMPLES:
+                samples.append(self._sample(text, span, tag))
+            seen.add(tag)
+
+    def _sample(self, text: str, span: Span, tag: str) -> Sample:
+        before = self._redacted(text[: span.start])[0] if span.start < 2_000 else ""
+        after = self._redacted(text[span.end : span.end + 2_000])[0]
+        return Sample(
+            kind=span.kind, tag=tag, before=before[-_NEAR:], after=after[:_NEAR], length=span.end - span.start
+        )
+
+
+def _value(text: str, span: Span) -> str:
+    return span.value if span.value is not None else text[span.start : span.end]

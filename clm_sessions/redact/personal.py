@@ -1,0 +1,115 @@
+"""Personal data, each kind by choice: user names in home folders, e-mail addresses, IP addresses, host names, own words.
+
+Names get pseudonyms that are the same all over one publication, so that a path still reads as one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+
+from clm_sessions.redact.spans import Span
+
+KINDS = ("users", "emails", "addresses", "hosts")
+"""What may be chosen beside own words."""
+
+_HOME = re.compile(
+    r"(?:(?<![A-Za-z0-9_])/(?:home|Users|mnt/[a-z]/Users|export/home|var/home|data/home)/|\b[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/))"
+    r"(?P<name>[^\s/\\\"'`<>|:*?,;()\[\]{}$]{1,64})"
+)
+_FOLDED = re.compile(r"(?<![A-Za-z0-9_/])-(?:home|Users)-(?P<name>[A-Za-z0-9_]{1,64})(?=-|\b)")
+_NOT_PEOPLE = {
+    "shared",
+    "public",
+    "default",
+    "user",
+    "username",
+    "you",
+    "me",
+    "name",
+    "root",
+    "runner",
+    "linuxbrew",
+    "project",
+    "app",
+}
+_EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}\b")
+_NOT_MAIL = re.compile(
+    r"(?i)@(?:[a-z0-9-]+\.)*(?:example\.(?:com|org|net)|[a-z0-9-]+\.(?:invalid|test|example)|localhost)$|^git@|\.(?:png|jpg|svg|py|js|ts)$"
+)
+_IPV4 = re.compile(r"(?<![\d.v-])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\d.]|-\w)")
+_IPV6 = re.compile(
+    r"(?<![\w:.])(?=[0-9a-fA-F:]*:[0-9a-fA-F:]*:)(?:[0-9a-fA-F]{1,4}:){2,7}(?::?[0-9a-fA-F]{1,4})(?::[0-9a-fA-F]{1,4})*(?![\w:.])|(?<![\w:])fe80::[0-9a-fA-F:]{2,}"
+)
+_NOBODY = re.compile(
+    r"^(?:127\.|0\.0\.0\.0|255\.|1\.1\.1\.1$|8\.8\.8\.8$|8\.8\.4\.4$|192\.0\.2\.|198\.51\.100\.|203\.0\.113\.)"
+)
+_HOST = re.compile(
+    r"(?i)(?<![\w.@-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:local|lan|internal|intranet|corp|home|localdomain|home\.arpa|ts\.net)\b(?!\()|(?<=\w@)[a-z0-9][a-z0-9-]{2,62}(?=:[~/]|[ ~]*[$#%] )"
+)
+
+
+class Personal:
+    """Finds personal data.
+
+    ``kinds``: some of ``KINDS``; ``names``: user names known from elsewhere (the paths of all sessions), found wherever
+    they stand as a word; ``words``: the user's own list, found without regard to case.
+    """
+
+    name = "personal"
+    version = "1"
+
+    def __init__(self, kinds: Collection[str] = KINDS, *, names: Iterable[str] = (), words: Iterable[str] = ()) -> None:
+        wrong = set(kinds) - set(KINDS)
+        if wrong:
+            raise ValueError(f"no kind of personal data: {', '.join(sorted(wrong))}; there are {', '.join(KINDS)}")
+        self._kinds = frozenset(kinds)
+        self._names = (
+            _listed(name for name in names if len(name) > 2 and name.lower() not in _NOT_PEOPLE)
+            if "users" in kinds
+            else None
+        )
+        self._words = _listed(words, re.IGNORECASE)
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """The personal data in ``text``."""
+        if "users" in self._kinds:
+            yield from _users(text, self._names)
+        if "emails" in self._kinds and "@" in text:
+            yield from (_span(m, "email") for m in _EMAIL.finditer(text) if not _NOT_MAIL.search(m[0]))
+        if "addresses" in self._kinds:
+            yield from (
+                _span(m, "ip-address") for p in (_IPV4, _IPV6) for m in p.finditer(text) if not _NOBODY.match(m[0])
+            )
+        if "hosts" in self._kinds:
+            yield from (_span(m, "host") for m in _HOST.finditer(text))
+        if self._words is not None:
+            yield from (_span(m, "word", value=m[0].lower()) for m in self._words.finditer(text))
+
+
+def user_names(paths: Iterable[str]) -> set[str]:
+    """The names of users whose home folders stand in paths."""
+    return {m["name"] for path in paths for p in (_HOME, _FOLDED) for m in p.finditer(path) if _person(m["name"])}
+
+
+def _users(text: str, names: re.Pattern[str] | None) -> Iterator[Span]:
+    if "/" in text or "\\" in text or "-" in text:
+        for pattern in (_HOME, _FOLDED):
+            for found in pattern.finditer(text):
+                if _person(found["name"]):
+                    yield Span(start=found.start("name"), end=found.end("name"), kind="user", value=found["name"])
+    if names is not None:
+        yield from (_span(m, "user") for m in names.finditer(text))
+
+
+def _person(name: str) -> bool:
+    return name.lower() not in _NOT_PEOPLE and not name.startswith((".", "%", "user-")) and name != "..."
+
+
+def _listed(words: Iterable[str], flags: int = 0) -> re.Pattern[str] | None:
+    kept = sorted({word for word in words if word.strip()}, key=lambda word: (-len(word), word))
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, kept))})(?![A-Za-z0-9])", flags) if kept else None
+
+
+def _span(found: re.Match[str], kind: str, value: str | None = None) -> Span:
+    return Span(start=found.start(), end=found.end(), kind=kind, value=value)

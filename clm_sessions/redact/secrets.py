@@ -1,0 +1,75 @@
+"""The floor: our own redactor of secrets, standard library only."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+
+from clm_sessions.redact.context import named
+from clm_sessions.redact.readings import Reading, readings
+from clm_sessions.redact.shapes import addressed, shaped
+from clm_sessions.redact.spans import Span
+
+_ENCODED = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:[ \t]*\r?\n[ \t]*[+\-|>]?[ \t]*[A-Za-z0-9+/_-]{20,})*={0,2}")
+_SHORTEST = 24
+_NOT_BASE64 = re.compile(r"[\s|>]+|(?<=\n)[+\-]")
+
+
+class Secrets:
+    """Keys, tokens, passwords: by shape, by name, and inside base64."""
+
+    name = "secrets"
+    version = "1"
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """The secrets in ``text``, in every way it may be read."""
+        plain, clear = readings(text)
+        for span in _found(clear):
+            start, end = clear.place(span.start, span.end)
+            yield Span(start=start, end=end, kind=span.kind, value=span.value)
+        yield from named(plain.text)
+        yield from addressed(plain.text)
+
+
+def _found(read: Reading) -> Iterator[Span]:
+    yield from shaped(read)
+    if read.parent is not None:
+        yield from named(read.text)
+        yield from addressed(read.text)
+    for run in _runs(read.text):
+        inner = _decoded(run[0])
+        if inner is not None:
+            first = next(_found(readings(inner)[1]), None) or next(named(inner), None)
+            if first is not None:
+                yield Span(start=run.start(), end=run.end(), kind=first.kind, value=first.value)
+
+
+def _runs(text: str) -> Iterator[re.Match[str]]:
+    """Runs of base64, over several lines too. Words are looked at first: most texts hold no long one."""
+    at = done = 0
+    for word in text.split():
+        if len(word) < _SHORTEST:
+            continue
+        at = text.find(word, at)
+        end = at + len(word)
+        while (short := _ENCODED.search(text, max(at, done), end)) is not None:
+            run = _ENCODED.match(text, short.start()) or short
+            done = run.end()
+            yield run
+        at = end
+
+
+def _decoded(run: str) -> str | None:
+    """The text that a run of base64 holds; None if it is no text."""
+    plain = _NOT_BASE64.sub("", run).rstrip("=").replace("-", "+").replace("_", "/")
+    plain = plain[: len(plain) // 4 * 4] if len(plain) % 4 == 1 else plain + "=" * (-len(plain) % 4)
+    try:
+        data = base64.b64decode(plain)
+        if sum(data[:12]) and max(data[:12]) > 126:
+            return None
+        text = data.decode("utf-8")
+    except (binascii.Error, ValueError):
+        return None
+    return text if text.isprintable() or "\n" in text or "\x1b" in text else None

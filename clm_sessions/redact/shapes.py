@@ -1,0 +1,115 @@
+"""Secrets found by their own shape: the tokens of ``rules``, private keys, passwords in addresses and headers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clm_sessions.redact.readings import BREAK, Reading, joined
+from clm_sessions.redact.rules import ANYWHERE, Rule, candidates
+from clm_sessions.redact.spans import Span
+
+_LONGEST = 4_096
+"""How far from its beginning a token may go on."""
+_WORD = re.compile(r"[A-Za-z0-9+/]")
+_RUN = re.compile(r"[A-Za-z0-9_=+/.-]*")
+_MORE = re.compile(
+    BREAK.pattern + r"(?=[A-Za-z_=+/.-]*\d)(?=[0-9_=+/.-]*[A-Za-z])[A-Za-z0-9_+/=.-]{8,}(?=[\s\"'`,;)\]}]|$)"
+)
+"""The rest of a token on the next line: a run of letters and digits that is not a name with a value."""
+
+_KEY = re.compile(r"-----BEGIN (?P<what>(?:[A-Z0-9]+ )*?PRIVATE KEY(?: BLOCK)?)-----")
+_KEY_BODY = re.compile(r"(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]{1,60}-----)?")
+_KEY_CUT = re.compile(r"(?:[ \t\r\n+|>\"',\\]*(?:[A-Za-z0-9+/=]{16,}|[A-Z][A-Za-z-]{2,20}: [^\n]*))+")
+_PUTTY = re.compile(r"Private-Lines: \d+\r?\n(?:[ \t+]*[A-Za-z0-9+/=]{10,}\r?\n?)+")
+
+_URL = re.compile(r"(?<=://)[^\s:/@\"'<>`,]{0,200}:(?P<secret>[^\s@\"'<>`]{1,300})@(?=[A-Za-z0-9\[_$%-])")
+_QUERY = re.compile(
+    r"[?&;](?:[a-z0-9_-]*(?:token|secret|passw(?:or)?d|api_?-?key|signature|credential)|key|sig|auth|code|pwd"
+    r"|X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature)=(?P<secret>[^&\s\"'<>`#\\)\]]{8,2000})",
+    re.IGNORECASE,
+)
+_OTP = re.compile(r"[?&]secret=(?P<secret>[A-Z2-7]{12,}=*)", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"[$%{<*]|^(?:x+|\.+|pass(?:word)?|pwd|secret|token|user)$", re.IGNORECASE)
+
+
+def shaped(read: Reading) -> Iterator[Span]:
+    """Places of ``read`` that are secrets by shape."""
+    text = read.text
+    for rule, begin in candidates(text):
+        yield from _tokens(read, rule, begin)
+    for kind, inside, pattern in ANYWHERE:
+        if inside in text:
+            for found in pattern.finditer(text):
+                yield Span(start=found.start(), end=found.end(), kind=kind, value=found[0])
+    yield from _private_keys(text)
+
+
+def _tokens(read: Reading, rule: Rule, begin: str) -> Iterator[Span]:
+    text, at = read.text, -1
+    alone = rule.alone(begin)
+    while (at := text.find(begin, at + 1)) >= 0:
+        if alone and at and _WORD.match(text[at - 1]) and not read.seam(at):
+            continue
+        after = at + len(begin)
+        found = rule.rest.match(text, after, after + _LONGEST)
+        stop = _stop(text, found.end() if found else after, wanting=found is None)
+        if found is None or stop > found.end():
+            lines = joined(text[at:stop])
+            longer = rule.rest.match(lines.text, len(begin))
+            if longer is not None:
+                start, end = lines.place(0, longer.end())
+                yield Span(start=at + start, end=at + end, kind=rule.kind, value=lines.text[: longer.end()])
+                continue
+        if found is not None:
+            yield Span(start=at, end=found.end(), kind=rule.kind, value=text[at : found.end()])
+
+
+def _stop(text: str, end: int, *, wanting: bool) -> int:
+    """How far a token may go on over broken lines; ``wanting``: it is too short without the next line."""
+    if wanting:
+        end = _run(text, end)
+        broken = BREAK.match(text, end)
+        end = _run(text, broken.end()) if broken else end
+    while (more := _MORE.match(text, end)) is not None:
+        end = more.end()
+    return end
+
+
+def _run(text: str, at: int) -> int:
+    """Where a run of letters, digits and the marks of tokens ends."""
+    found = _RUN.match(text, at)
+    return found.end() if found else at
+
+
+def _private_keys(text: str) -> Iterator[Span]:
+    if "PRIVATE KEY" in text:
+        for found in _KEY.finditer(text):
+            body = _KEY_BODY.match(text, found.end())
+            end = body.end() if body and body[0].endswith("-----") else found.end()
+            if end == found.end():
+                cut = _KEY_CUT.match(text, end)
+                end = cut.end() if cut else end
+            yield Span(start=found.start(), end=end, kind="private-key", value=text[found.start() : end])
+    if "Private-Lines: " in text:
+        for found in _PUTTY.finditer(text):
+            yield Span(start=found.start(), end=found.end(), kind="private-key")
+
+
+def addressed(text: str) -> Iterator[Span]:
+    """Passwords and tokens inside addresses."""
+    if "://" in text:
+        for found in _URL.finditer(text):
+            if not _PLACEHOLDER.search(found["secret"]):
+                yield _named(found, "url-password")
+    if "=" in text and ("?" in text or "&" in text):
+        for found in _QUERY.finditer(text):
+            if not _PLACEHOLDER.search(found["secret"]) and any(c.isdigit() for c in found["secret"]):
+                yield _named(found, "url-token")
+    if "otpauth://" in text:
+        for found in _OTP.finditer(text):
+            yield _named(found, "otp-secret")
+
+
+def _named(found: re.Match[str], kind: str) -> Span:
+    return Span(start=found.start("secret"), end=found.end("secret"), kind=kind, value=found["secret"])

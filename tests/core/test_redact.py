@@ -1,0 +1,222 @@
+"""Redaction: what is found in which disguise, what stays, and what replaces it. Corpora: test_redact_corpus.py."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clm_sessions import plugins
+from clm_sessions.errors import PluginError
+from clm_sessions.hookspecs import hookimpl
+from clm_sessions.redact import WITHHELD, Personal, Redaction, Secrets, Span, merged, user_names, walked
+
+_DICE = random.Random(11)
+
+
+def made(prefix: str, length: int, letters: str = string.ascii_letters + string.digits) -> str:
+    return prefix + "".join(_DICE.choice(letters) for _ in range(length))
+
+
+TOKEN = made("ghp_", 36)
+
+
+def redacted(text: str) -> str:
+    return Redaction([Secrets()], key=b"k").text(text)
+
+
+DISGUISES = {
+    "as it stands": TOKEN,
+    "after a written line end": f'{{"log": "a\\n{TOKEN}"}}',
+    "in JSON within JSON": json.dumps(json.dumps({"out": f"x\n{TOKEN}"})),
+    "coloured": f"\x1b[31m{TOKEN}\x1b[0m",
+    "coloured in its midst": f"{TOKEN[:17]}\x1b[1m{TOKEN[17:]}",
+    "with a written colour": f"{TOKEN[:17]}\\u001b[1m{TOKEN[17:]}",
+    "with a zero-width space": f"{TOKEN[:17]}\u200b{TOKEN[17:]}",
+    "percent-encoded": f"q%3D{TOKEN.replace('_', '%5F')}%26",
+    "wrapped": f"{TOKEN[:25]}\n{TOKEN[25:]}",
+    "in a diff, wrapped": f"+{TOKEN[:25]}\n+{TOKEN[25:]}\n+end",
+    "base64": base64.b64encode(f"user:{TOKEN}".encode()).decode(),
+    "base64 in lines": base64.encodebytes(f'{{"auth": "{TOKEN}", "more": "{"x" * 90}"}}'.encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("text", DISGUISES.values(), ids=DISGUISES)
+def test_a_token_is_found_in_every_disguise(text):
+    shown = redacted(text)
+    assert "[redacted github-token " in shown
+    assert TOKEN[4:17] not in shown
+    assert TOKEN[-8:] not in shown
+
+
+def test_one_secret_has_one_tag_in_all_disguises_and_another_in_the_next_publication():
+    redaction, later = Redaction([Secrets()]), Redaction([Secrets()])
+    tags = {redaction.text(text).split("github-token ")[1][:4] for text in DISGUISES.values()}
+    assert tags == {redaction.tag(TOKEN)}
+    assert later.mark("a", TOKEN) != redaction.mark("a", TOKEN) or later.tag("x") != redaction.tag("x")
+
+
+NAMED = {
+    "export DB_PASSWORD=tulip9!x": "tulip9!x",
+    'password = "S3cr3t!pass"': "S3cr3t!pass",
+    "password: str = 'Pa55word!'": "Pa55word!",
+    '{"clientSecret": "a8f3k2l9q0w8"}': "a8f3k2l9q0w8",
+    "postgres://bob:s3cr3tpw@db.example.com/x": "s3cr3tpw",
+    "mysql -u root -pS3cret99 db": "S3cret99",
+    "curl -u admin:p4ssw0rd https://x": "p4ssw0rd",
+    "deploy --api-key 9f8e7d6c5b4a39281706 --now": "9f8e7d6c5b4a39281706",
+    "Authorization: Bearer abcdef0123456789ABCDEF": "abcdef0123456789ABCDEF",
+    "Authorization: Basic dXNlcjpwYXNzd29yZA==": "dXNlcjpwYXNzd29yZA==",
+    "Cookie: sessionid=abc123def456; theme=dark": "abc123def456",
+    "the password is Tr0ub4dor&3 ok": "Tr0ub4dor&3",
+    "<password>abc123XYZ</password>": "abc123XYZ",
+    "Server=x;User Id=sa;Password=My$ecret1;Database=y": "My$ecret1",
+    "machine x login me password hush-hush": "hush-hush",
+    "echo 'hush4you' | docker login --password-stdin": "hush4you",
+}
+
+
+@pytest.mark.parametrize(("text", "secret"), NAMED.items())
+def test_a_secret_is_known_by_what_it_is_called_and_the_rest_stays(text, secret):
+    shown = redacted(text)
+    before, after = text.split(secret)
+    assert shown.startswith(before)
+    assert shown.endswith(after)
+    assert secret not in shown
+
+
+def test_a_private_key_is_hidden_with_its_body_even_if_its_end_was_cut_off():
+    body = "\n".join(made("", 64) for _ in range(6))
+    whole = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"
+    for text in (whole, json.dumps(whole), whole[:200]):
+        shown = redacted(f"see {text} and on")
+        assert shown.startswith("see ")
+        assert not [line for line in body.split("\n")[:2] if line[:20] in shown]
+
+
+HARMLESS = [
+    "token_count = 12345678",
+    "max_tokens: 4096, key=lambda x: x",
+    'api_key = os.environ["API_KEY"]',
+    'secretKey: getSecret("x")',
+    'password = getpass.getpass("Password: ")',
+    "def login(user: str, password: str | None = None) -> Token:",
+    "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+    '"integrity": "sha512-9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08=="',
+    "request id 5f0c3a5e-6c1e-4a55-9f0a-0b8f1c2d3e4f, toolu_01A09q90qw90lq917835lq9, msg_01XFDUDYJgAACzvnptvVoYEL",
+    "model claude-sonnet-4-5-20250929, session 81d62477-9d2e-4c7e-a1f5-1c2d3e4f5a6b",
+    '"keyboard": "qwertz123456", "author": "someone1234567890"',
+    "see https://example.com/docs?page=2&key=value",
+    "user:pass@host, https://user:${PASSWORD}@host/",
+]
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_only_looks_like_a_secret_stays(text):
+    assert redacted(text) == text
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_redacted_without_error_and_twice_is_once(text):
+    redaction = Redaction([Secrets(), Personal()], key=b"k")
+    once = redaction.text(text)
+    assert Redaction([Secrets()], key=b"k").text(once) == once or "[redacted" in once
+
+
+def test_spans_that_overlap_are_one_and_never_leave_the_text():
+    spans = [Span(start=-3, end=4, kind="a"), Span(start=2, end=9, kind="b"), Span(start=20, end=99, kind="c")]
+    assert [(s.start, s.end) for s in merged("x" * 25, spans)] == [(0, 9), (20, 25)]
+
+
+class Broken:
+    name = "broken"
+    version = "1"
+
+    def spans(self, text):
+        raise RuntimeError("no")
+
+
+def test_where_a_redactor_raises_the_text_is_withheld_and_counted():
+    redaction = Redaction([Secrets(), Broken()])
+    assert redaction.text("harmless") == WITHHELD
+    assert redaction.tally.withheld == 1
+    assert list(redaction.tally.failures) == ["broken: RuntimeError: no"]
+
+
+def test_plugins_add_redactors_and_one_that_cannot_stops_everything():
+    class Words:
+        name = "words"
+        version = "1"
+
+        def spans(self, text):
+            at = text.find("tulip")
+            return [Span(start=at, end=at + 5, kind="flower")] if at >= 0 else []
+
+    class Plugin:
+        @hookimpl
+        def clm_register_redactors(self):
+            return [Words()]
+
+    redactors = plugins.build([Plugin()], entry_points=False).redactors()
+    assert [r.name for r in redactors] == ["secrets", "words"]
+    assert "tulip" not in Redaction(redactors).text("a tulip")
+
+    class Wrong:
+        @hookimpl
+        def clm_register_redactors(self):
+            return ["nonsense"]
+
+    with pytest.raises(PluginError, match="clm_register_redactors"):
+        plugins.build([Wrong()], entry_points=False).redactors()
+
+
+def test_every_string_of_a_value_is_looked_at_keys_too():
+    redaction = Redaction([Secrets()], key=b"k")
+    value = {TOKEN: [1, None, {"deep": (TOKEN, True)}], "password": "tulip9!x", "n": 3}
+    shown = walked(value, redaction.text)
+    assert TOKEN not in json.dumps(shown)
+    assert "tulip9!x" not in json.dumps(shown)
+    assert shown["n"] == 3
+    assert value["password"] == "tulip9!x"
+
+
+def test_a_value_nested_a_thousand_deep_is_walked():
+    value: object = TOKEN
+    for _ in range(5_000):
+        value = [value]
+    shown = walked(value, redacted)
+    for _ in range(5_000):
+        shown = shown[0]
+    assert "[redacted github-token" in shown
+
+
+def test_names_of_people_are_the_same_pseudonym_all_over():
+    names = user_names(["/home/ada/garden", "-Users-ada-work"])
+    redaction = Redaction([Personal(names=names, words=["Lovelace"])], key=b"k")
+    shown = redaction.text(
+        "cd /home/ada/garden && ls -l # ada ada staff, lovelace; C:\\Users\\ada\\x; -home-ada-garden"
+    )
+    tag = redaction.tag("ada")
+    assert shown.count(f"user-{tag}") == 5
+    assert "/home/user-" in shown
+    assert "ada " not in shown
+    assert "lovelace" not in shown.lower()
+
+
+def test_addresses_are_hidden_and_what_everybody_has_stays():
+    redaction = Redaction([Personal()], key=b"k")
+    shown = redaction.text(
+        "mail ada@lovelace.org from 10.1.2.3 or 2a02:8109:aa00:1::5, box.lan; 127.0.0.1, git@github.com, v1.2.3"
+    )
+    assert "lovelace" not in shown
+    assert "10.1.2.3" not in shown
+    assert "2a02" not in shown
+    assert "box.lan" not in shown
+    assert "127.0.0.1" in shown
+    assert "git@github.com" in shown
+    assert "v1.2.3" in shown
