@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
@@ -52,12 +52,14 @@ class Tally:
 
 
 class Redaction:
-    """Redacts texts for one publication. ``keep``: tags of values that stay, by a person's choice."""
+    """Redacts texts for one publication. ``keep``: values that stay, by a person's choice."""
 
-    def __init__(self, redactors: Sequence[Redactor], *, key: bytes | None = None) -> None:
+    def __init__(self, redactors: Sequence[Redactor], *, keep: Collection[str] = (), key: bytes | None = None) -> None:
         self.redactors = tuple(redactors)
         self.tally = Tally()
-        self._key = key or secrets.token_bytes(32)
+        self.key = key or secrets.token_bytes(32)
+        self._keep = frozenset(keep)
+        self._kinds: dict[str, str] = {}
         self._tags: dict[str, str] = {}
         self._values: dict[str, str] = {}
         self._cached = lru_cache(maxsize=4_096)(self._redacted)
@@ -80,7 +82,7 @@ class Redaction:
                 found += redactor.spans(text)
             except Exception as error:  # noqa: BLE001 - a plugin border, and it fails closed
                 return "", (), f"{redactor.name}: {one_line(error)}"
-        spans = tuple(merged(text, found))
+        spans = tuple(s for s in merged(text, found) if not self._keep or _value(text, s) not in self._keep)
         if not spans:
             return text, (), None
         parts: list[str] = []
@@ -96,10 +98,18 @@ class Redaction:
         pseudonym = _PSEUDONYMS.get(kind)
         return pseudonym.format(tag) if pseudonym else f"[redacted {kind} {tag}]"
 
+    def values(self) -> dict[str, str]:
+        """Every value that was hidden, with its kind; pseudonyms are none."""
+        return dict(self._kinds)
+
+    def digest(self, name: str) -> str:
+        """Another name for a name that would tell something, 64 hexadecimal digits; the same one gives the same."""
+        return hmac.new(self.key, name.encode("utf-8", "surrogatepass"), sha256).hexdigest()
+
     def tag(self, value: str) -> str:
         """The tag of a value: four hexadecimal digits, more where two values would share them."""
         if value not in self._tags:
-            digest = hmac.new(self._key, value.encode("utf-8", "surrogatepass"), sha256).hexdigest()
+            digest = self.digest(value)
             size = next(n for n in range(4, 65) if digest[:n] not in self._values)
             self._values[digest[:size]] = value
             self._tags[value] = digest[:size]
@@ -109,6 +119,8 @@ class Redaction:
         for span in spans:
             value = _value(text, span)
             self.tally.places[span.kind] += 1
+            if span.kind not in _PSEUDONYMS:
+                self._kinds.setdefault(value, span.kind)
             seen = self.tally.secrets.setdefault(span.kind, set())
             tag = self.tag(value)
             if tag not in seen and len(samples := self.tally.samples.setdefault(span.kind, [])) < _SAMPLES:

@@ -25,6 +25,7 @@ _CODE = re.compile(r"[(){}\[\]<>|]|=>|::|\|\||&&|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)
 _PLAIN = re.compile(
     r"^(?:\d{1,5}|\d+(?:\.\d+)+[a-z0-9-]*|\d{4}-\d\d-\d\d.*|[\d,._:-]+[a-zA-Z%]{0,3}|v?\d+(?:\.\d+)*|/[\w./-]*|\.{1,2}/.*|~/.*|https?://[^:@]*|[A-Za-z]:\\.*)$"
 )
+_ID = re.compile(r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
 _PATH = re.compile(r"^[\w.-]*/[\w./-]+\.[A-Za-z]{1,6}$")
 _NUMBERED = re.compile(r"^[A-Za-z_]+[-_]?\d{1,2}$")
 _SYMBOL = re.compile(r"[^A-Za-z0-9_\-./: ]")
@@ -50,6 +51,8 @@ def plausible(value: str, name: str, kind: str, how: str) -> bool:
     ):
         return False
     if _TELLS.search(value) or (" " in value and (kind != "password" or how != "quoted" or value.count(" ") > 6)):
+        return False
+    if kind == "weak" and _ID.match(value):
         return False
     if how == "env" and kind == "password":
         return True

@@ -51,10 +51,11 @@ def load_sessions(db: sqlite3.Connection, sid: str, *, images: bool = True) -> l
         fresh = [child for child in children(db, each) if child not in order]
         waiting += fresh
         order |= dict.fromkeys(fresh)
-    return [_load(db, each, images) for each in order]
+    return [load_session(db, each, images=images) for each in order]
 
 
-def _load(db: sqlite3.Connection, sid: str, images: bool) -> Session:
+def load_session(db: sqlite3.Connection, sid: str, *, images: bool = True) -> Session:
+    """One session alone. KeyError if there is none."""
     found = session_infos(db, "s.id = ?", (sid,))
     if not found:
         raise KeyError(sid)

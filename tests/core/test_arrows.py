@@ -41,6 +41,7 @@ ROOMS = {
     "checklog": {*VALUES, "frames", "formats"},
     "ingest": {*VALUES, "formats", "frames", "plugins", "sources", "packed", "read", "spool", "derive", "store"},
     "library": {*VALUES, "formats", "plugins", "ingest", "derive", "store"},
+    "publish": {*VALUES, "redact", "store"},
     "giveback": {*VALUES, "sources", "packed", "store"},
     "verify": {*VALUES, "formats", "plugins", "sources", "packed", "read", "derive", "ingest", "store"},
     "watch": {*VALUES, "plugins", "sources", "ingest"},

@@ -1,0 +1,132 @@
+"""A session as it may be shown: every string in every value of it redacted, and whole kinds of content left out.
+
+The rows of the published database are made of these values by the same code as those of the private one, so whatever is
+worked out from a text (previews, search, files touched) is worked out from the redacted text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from clm_sessions.model import Image, Message, Session, SessionInfo, Text, Thinking, ToolCall, ToolResult
+from clm_sessions.redact import walked
+
+PARTS = ("thinking", "outputs", "images", "subagents", "system")
+"""What may be left out whole. The raw archive and the paths of logs always are."""
+LEFT_OUT = "[left out]"
+_PROGRAMS = {"injected", "context", "command_output", "system", "notification"}
+
+
+class Mask:
+    """Makes published sessions of private ones.
+
+    ``text`` redacts a string; ``left_out``: some of ``PARTS``; ``shown``: the keys of the sessions that are published;
+    ``picture`` gives an image another name, for a hash of its bytes would tell who has it.
+    """
+
+    def __init__(
+        self,
+        text: Callable[[str], str],
+        *,
+        left_out: Collection[str] = (),
+        shown: Collection[str] = (),
+        picture: Callable[[str], str] = str,
+    ) -> None:
+        self._text = text
+        self._out = frozenset(left_out)
+        self._shown = frozenset(shown)
+        self._picture = picture
+        self._made: dict[int, tuple[Any, Any]] = {}
+
+    def session(self, session: Session) -> Session:
+        """A session as it may be shown."""
+        self._made = {}
+        facts = [f for f in session.facts if "outputs" not in self._out or f.name != "full_result"]
+        return replace(
+            session,
+            info=self._info(session.info),
+            messages=[self._message(message) for message in session.messages],
+            chunks=[
+                self.value(chunk if self._tells(chunk.kind) else replace(chunk, preview=LEFT_OUT))
+                for chunk in session.chunks
+            ],
+            tool_calls=[self._call(call) for call in session.tool_calls],
+            requests=[self.value(request) for request in session.requests],
+            facts=[self.value(fact) for fact in facts],
+            issues=(),
+            subagents=(),
+        )
+
+    def value(self, value: Any) -> Any:  # noqa: ANN401 - any value of a session
+        """Any value with its strings redacted. One object gives one object, for calls and results are told by identity."""
+        if isinstance(value, str):
+            return self._once(value, self._text)
+        if isinstance(value, Image):
+            return self._image(value)
+        if is_dataclass(value) and not isinstance(value, type):
+            return self._fields(value)
+        if isinstance(value, (dict, list)):
+            return self._once(value, lambda given: walked(given, self._text))
+        if isinstance(value, (tuple, frozenset)):
+            return self._once(value, lambda given: type(given)(self.value(each) for each in given))
+        return value
+
+    def _once(self, value: Any, make: Callable[[Any], Any]) -> Any:  # noqa: ANN401
+        held = self._made.get(id(value))
+        if held is None:
+            held = self._made[id(value)] = (value, make(value))
+        return held[1]
+
+    def _fields(self, value: Any) -> Any:  # noqa: ANN401
+        changed: dict[str, Any] = {}
+        for field in fields(value):
+            before = getattr(value, field.name)
+            if before is not None and not isinstance(before, (int, float)):
+                after = self.value(before)
+                if after is not before:
+                    changed[field.name] = after
+        return replace(value, **changed) if changed else value
+
+    def _info(self, info: SessionInfo) -> SessionInfo:
+        """The facts of a session; what names a session that is not published is left out."""
+        parent = info.parent_id if info.parent_id in self._shown else None
+        masked: SessionInfo = self.value(replace(info, parent_id=parent, forked_from=None))
+        return masked
+
+    def _message(self, message: Message) -> Message:
+        if not self._tells(message.kind) or (
+            "system" in self._out and (message.is_meta or message.origin in _PROGRAMS)
+        ):
+            return self._emptied(message)
+        blocks = message.blocks
+        if "thinking" in self._out:
+            blocks = tuple(block for block in blocks if not isinstance(block, Thinking))
+        if "outputs" in self._out and any(isinstance(block, ToolResult) for block in blocks):
+            blocks = tuple(replace(b, content=LEFT_OUT) if isinstance(b, ToolResult) else b for b in blocks)
+            message = replace(message, detail=None)
+        masked: Message = self.value(replace(message, blocks=blocks))
+        return masked
+
+    def _emptied(self, message: Message) -> Message:
+        masked: Message = self.value(
+            replace(message, blocks=(Text(text=LEFT_OUT),), text=None, detail=None, command=None)
+        )
+        return masked
+
+    def _call(self, call: ToolCall) -> ToolCall:
+        if "outputs" in self._out:
+            call = replace(call, result=None if call.result is None else LEFT_OUT, detail=None)
+        if call.subagent_id not in self._shown:
+            call = replace(call, subagent_id=None)
+        masked: ToolCall = self.value(call)
+        return masked
+
+    def _image(self, image: Image) -> Any:  # noqa: ANN401
+        if "images" in self._out or image.data is None:
+            return Text(text=f"[image left out: {self._text(image.media_type)}, {image.size:,} bytes]")
+        return replace(image, sha256=self._picture(image.sha256), extra=self.value(image.extra))
+
+    def _tells(self, kind: str) -> bool:
+        return "system" not in self._out or kind != "system"
