@@ -42,6 +42,12 @@ def one_line(text: str, limit: int = 160) -> str:
     return words if len(words) <= limit and len(text) <= limit * 4 else words[:limit].rstrip() + "…"
 
 
+def percent(part: int, whole: int) -> str:
+    """``3.9 %``, ``18 %``, ``0 %``; of nothing it is nothing."""
+    share = 100 * part / whole if whole else 0.0
+    return f"{share:.1f}".removesuffix(".0") + " %" if share < 9.95 else f"{share:.0f} %"
+
+
 def lines(text: str) -> int:
     """Lines of a text; a final line break ends a line and begins none."""
     return text.count("\n") + (not text.endswith("\n")) if text else 0
