@@ -14,7 +14,12 @@ from datasette_clm import cells, defaults, detect, incoming, links, routes, shad
 from datasette_clm._compat import Datasette, Request, hookimpl
 from datasette_clm.urls import SCRIPTS, STYLE, Urls
 
-_PAGES = {"clm_session.html": ("clm.js",), "clm_chunk.html": ("clm.js",), "clm_search.html": ("clm.js",)}
+_PAGES = {
+    "clm_session.html": ("clm.js",),
+    "clm_chunk.html": ("clm.js",),
+    "clm_search.html": ("clm.js",),
+    "clm_overview.html": ("clm.js",),
+}
 """Our pages by template, with the scripts that each loads."""
 
 

@@ -34,6 +34,7 @@ async def for_database(datasette: Datasette, actor: Actor, database: str) -> Lin
         return []
     urls = Urls(datasette, database)
     return [
+        {"href": urls.overview(), "label": "Overview of sessions", "description": "Days, models, tools, projects"},
         {"href": urls.search(), "label": "Search in transcripts", "description": "Prompts, replies, thinking, tools"},
         {"href": sessions(urls), "label": "Browse sessions", "description": "Newest first, main columns"},
     ]
@@ -44,7 +45,7 @@ async def for_menu(datasette: Datasette, actor: Actor) -> Links:
     ours = [name for name in datasette.databases if await visible(datasette, actor, name)]
     several = len(ours) > 1
     return [
-        {"href": sessions(Urls(datasette, name)), "label": f"Agent sessions: {name}" if several else "Agent sessions"}
+        {"href": Urls(datasette, name).overview(), "label": f"Agent sessions: {name}" if several else "Agent sessions"}
         for name in ours
     ]
 
@@ -69,7 +70,7 @@ async def banner(datasette: Datasette, actor: Actor, database: str) -> Markup | 
     name = esc(database)
     return safe(
         f'<form class="clm-banner core" action="{esc(urls.search())}" method="get" role="search">'
-        f'<a href="{esc(sessions(urls))}">Agent sessions in {name}</a> '
+        f'<a href="{esc(urls.overview())}">Agent sessions in {name}</a> '
         f'<input type="search" name="q" aria-label="Search the sessions in {name}" placeholder="Search prompts, replies, tools"> '
         '<input type="submit" value="Search"></form>'
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
@@ -9,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from clm_sessions.render import css
-from datasette_clm import answers, csp, detect, guard, loader, raw
+from datasette_clm import answers, csp, detect, guard, loader, overview, raw
 from datasette_clm._compat import Datasette, NotFound, Request, Response, add_cors_headers, tilde_decode
 from datasette_clm.urls import STYLE, Urls
 from datasette_clm.visit import Answer, Body, Make, Missing, Page, Visit
@@ -28,6 +29,7 @@ def routes() -> list[tuple[str, View]]:
         (rf"{session}/chunk/(?P<chunk>\d+)(?P<format>\.json|\.md)?$", guarded(answers.chunk, needs, wants)),
         (rf"{session}/chunk/(?P<chunk>\d+)/text$", guarded(answers.text, needs, wants)),
         (rf"{session}/raw/(?P<message>\d+)$", guarded(answers.record, raw.NEEDS)),
+        (rf"^/{_DB}/-/overview(?P<format>\.json)?$", guarded(overview.answer, overview.NEEDS, overview.WANTS)),
         (rf"^/{_DB}/-/search(?P<format>\.json)?$", guarded(answers.search, needs, ("tool_calls",))),
     ]
 
@@ -63,7 +65,9 @@ async def _response(datasette: Datasette, request: Request, database: str, answe
 
 
 async def _page(datasette: Datasette, request: Request, database: str, page: Page) -> Response:
-    body, headers = await csp.render(datasette, request, page.template, {"database": database, "page": page.page})
+    more = await asyncio.to_thread(page.finish) if page.finish else {}
+    context = {"database": database, "page": {**page.page, **more}}
+    body, headers = await csp.render(datasette, request, page.template, context)
     return _send(body, "text/html", headers)
 
 

@@ -48,10 +48,11 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page: its template, and what that puts together."""
+    """A page: its template, and what that puts together. ``finish`` adds what takes long and needs no database."""
 
     template: str
     page: Mapping[str, Any]
+    finish: Callable[[], Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

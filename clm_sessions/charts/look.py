@@ -23,7 +23,13 @@ SERIES = ("#2f6fde", "#1f9d76", "#d98b1f", "#9a4fc4", "#d0527c", "#4f9fb8", "#8b
 HEAT = (EMPTY, "#c6d8f7", "#8fb3ee", "#4f84dd", "#1d55c5")
 """Days, from none to most."""
 COLOURS: Mapping[str, str] = {
-    INK: "ink", DIM: "dim", LINE: "line", ACCENT: "accent", BAD: "bad", WARN: "warn", GOOD: "good",
+    INK: "ink",
+    DIM: "dim",
+    LINE: "line",
+    ACCENT: "accent",
+    BAD: "bad",
+    WARN: "warn",
+    GOOD: "good",
     **{colour: f"s{number}" for number, colour in enumerate(SERIES, 1)},
     **{colour: f"heat{number}" for number, colour in enumerate(HEAT)},
 }

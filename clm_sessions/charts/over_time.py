@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 Link = Callable[[str, str, "str | None"], str]
 """The address of the replies from one day to another (both inclusive), of one model or of all (None)."""
-_LEAST, _MS = 12, 86_400_000
+_LEAST, _FILLED = 12, 0.86
 
 
 def tokens_over_time(rows: Iterable[Row], *, width: int = 540, height: int = 190, link: Link | None = None) -> Chart:
@@ -28,6 +29,34 @@ def cost_over_time(rows: Iterable[Row], *, width: int = 540, height: int = 190, 
     return _over_time(rows, "cost_usd", "Estimated cost", lambda dollars: f"${dollars:,.2f}", width, height, link)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouped:
+    """Numbers in periods of a length that suits them. ``models``: most first, those beyond the colours as ``OTHER``.
+
+    ``sums``: by the first day of a period and the model.
+    """
+
+    period: Period
+    models: Sequence[str | None]
+    sums: Mapping[tuple[date, str | None], float]
+
+    @property
+    def starts(self) -> list[date]:
+        """The first days of the periods that hold something, in order."""
+        return sorted({start for start, _model in self.sums})
+
+
+def grouped(rows: Iterable[Row], measure: str) -> Grouped:
+    """What a chart over time shows, as numbers. Needs no Altair. ``measure``: ``output_tokens`` or ``cost_usd``."""
+    found = [(row["day"], row["model"], row[measure]) for row in rows if row["day"] and row[measure]]
+    models = _models(found)
+    kept, period = set(models), Period.of([day for day, _model, _number in found])
+    sums: dict[tuple[date, str | None], float] = defaultdict(int)
+    for day, model, number in found:
+        sums[period.start(date.fromisoformat(day)), model if model in kept else OTHER] += number
+    return Grouped(period=period, models=models, sums=sums)
+
+
 def _over_time(
     rows: Iterable[Row],
     measure: str,
@@ -38,39 +67,36 @@ def _over_time(
     link: Link | None,
 ) -> Chart:
     alt = altair()
-    found = [(row["day"], row["model"], row[measure]) for row in rows if row["day"] and row[measure]]
-    models = _models(found)
-    kept, period = set(models), Period.of([day for day, _model, _number in found])
-    sums: dict[tuple[date, str | None], float] = defaultdict(int)
-    for day, model, number in found:
-        sums[period.start(date.fromisoformat(day)), model if model in kept else OTHER] += number
+    data = grouped(rows, measure)
     bars, tops = [], dict[date, float]()
-    for (start, model), number in sorted(sums.items(), key=lambda each: (each[0][0], models.index(each[0][1]))):
-        bottom = tops.get(start, 0)
+    for start, model in sorted(data.sums, key=lambda each: (each[0], data.models.index(each[1]))):
+        number, bottom, after = data.sums[start, model], tops.get(start, 0), data.period.after(start)
         tops[start] = bottom + number
-        bars.append({
+        bar = {
             "start": _ms(start),
-            "end": _ms(start) + 0.86 * (_ms(period.after(start)) - _ms(start)),
+            "end": _ms(start) + _FILLED * (_ms(after) - _ms(start)),
             "bottom": bottom,
             "top": tops[start],
-            "order": models.index(model),
-            "words": f"{period.words(start)}, {name(model)}: {words(number)}",
-            **({"href": link(*period.days(start), None if model == OTHER else model)} if link is not None else {}),
-        })  # fmt: skip
-    return _chart(alt, bars, models, period, title, width, height, linked=link is not None)
+            "order": data.models.index(model),
+            "words": f"{data.period.words(start)}, {name(model)}: {words(number)}",
+        }
+        if link is not None:
+            bar["href"] = link(*data.period.days(start), None if model == OTHER else model)
+        bars.append(bar)
+    return _chart(alt, bars, data, title, width, height, linked=link is not None)
 
 
 def _chart(
     alt: Any,  # noqa: ANN401 - the module
     bars: Sequence[Row],
-    models: Sequence[str | None],
-    period: Period,
+    data: Grouped,
     title: str,
     width: int,
     height: int,
     *,
     linked: bool,
 ) -> Chart:
+    period, models = data.period, data.models
     names = _unique([name(model, 34) for model in models])
     drawn = [{**bar, "model": names[bar["order"]]} for bar in bars]
     dates = alt.Axis(title=None, grid=False, format=period.format, tickCount=max(2, width // 95), labelOverlap=True)

@@ -97,6 +97,7 @@ TABLES: dict[str, str] = {
 }
 
 # Each column a person would facet or sort on; a facet is counted over its own narrow index.
+# The two longer ones hold all that the overview sums up, beside what a facet needs.
 INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
     "sessions": (
         ("project_id",),
@@ -122,8 +123,15 @@ INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("day",),
         ("uuid",),
     ),
-    "tool_calls": (("session_id", "chunk_seq"), ("name",), ("status",), ("day",), ("path",), ("subagent_id",)),
-    "requests": (("model",), ("day",), ("reply_id",)),
+    "tool_calls": (
+        ("session_id", "chunk_seq"),
+        ("name", "status", "inherited", "day"),
+        ("status",),
+        ("day",),
+        ("path",),
+        ("subagent_id",),
+    ),
+    "requests": (("model",), ("day", "model", "inherited", "output_tokens"), ("reply_id",)),
     "session_models": (("model",),),
     "session_tools": (("tool",),),
     "facts": (("name",),),
