@@ -55,12 +55,12 @@ def overview_json(found: Overview, urls: Urls, leads: Leads, tables: frozenset[s
         "models": None if found.models is None else [asdict(used) for used in found.models],
         "tools": None if found.tools is None else [{**asdict(one), "url": leads.tool(one.tool)} for one in found.tools],
         "projects": [
-            {**asdict(one), "url": urls.overview(**overview_html.kept(found.asked, project=one.key))}
+            {**asdict(one), "url": urls.overview(query=overview_html.kept(found.asked, project=one.key))}
             for one in found.projects
         ],
         "recent": [{**asdict(one), "url": overview_html.to_session(urls, one.id, tables)} for one in found.recent],
         "cuts": None if found.cuts is None else [
             {**asdict(one), "url": overview_html.to_session(urls, one.session, tables, one.chunk)} for one in found.cuts
         ],
-        "html": urls.overview(**overview_html.kept(found.asked)),
+        "html": urls.overview(query=overview_html.kept(found.asked)),
     }  # fmt: skip

@@ -31,7 +31,7 @@ def page(found: Overview, urls: Urls, leads: Leads, tables: frozenset[str]) -> d
     return {
         "title": f"Agent sessions: {urls.database}",
         "action": urls.overview(),
-        "json": urls.overview(".json", **kept(asked)),
+        "json": urls.overview(".json", kept(asked)),
         "search": urls.search() if set(loader.NEEDS) <= tables else None,
         "asked": asked,
         "names": [(key, words(label)) for key, label in found.names],
@@ -39,7 +39,7 @@ def page(found: Overview, urls: Urls, leads: Leads, tables: frozenset[str]) -> d
         "narrowed": asked != Asked(),
         "period": _period(found),
         "empty": not found.figures.sessions and not found.figures.replies and not found.figures.tool_calls,
-        "figures": list(_figures(found, urls, leads, tables)),
+        "figures": list(_figures(found, urls, leads)),
         "days": _days(found, leads),
         "timeless": _timeless(found),
         "tokens": _over_time(found.models, "output_tokens", leads),
@@ -79,7 +79,7 @@ def _spans(found: Overview, urls: Urls) -> Iterator[dict[str, Any]]:
 
     def link(label: str, since: str | None, until: str | None) -> dict[str, Any]:
         on = (asked.since, asked.until) == (since, until)
-        return {"label": label, "on": on, "href": urls.overview(**kept(asked, since=since, until=until))}
+        return {"label": label, "on": on, "href": urls.overview(query=kept(asked, since=since, until=until))}
 
     yield link("All time", None, None)
     if found.first is None or found.last is None:
@@ -106,11 +106,12 @@ def day_words(day: str) -> str:
     return f"{at.day} {at:%b %Y}"
 
 
-def _figures(found: Overview, urls: Urls, leads: Leads, tables: frozenset[str]) -> Iterator[dict[str, Any]]:
+def _figures(found: Overview, urls: Urls, leads: Leads) -> Iterator[dict[str, Any]]:
     """The headline: a number, what it counts, where it leads. What is unknown is left out."""
     figures = found.figures
     yield _figure(f"{figures.sessions:,}", "session" if figures.sessions == 1 else "sessions", leads.all_sessions())
-    yield _figure(f"{figures.projects:,}", "project" if figures.projects == 1 else "projects")
+    if figures.projects:
+        yield _figure(f"{figures.projects:,}", "project" if figures.projects == 1 else "projects")
     if figures.prompts is not None:
         yield _figure(f"{figures.prompts:,}", "prompt" if figures.prompts == 1 else "prompts")
     if figures.output_tokens is not None:
@@ -206,7 +207,7 @@ def _over_time(models: Sequence[Used] | None, measure: str, leads: Leads) -> dic
 
 
 def _models(found: Overview, leads: Leads) -> list[dict[str, Any]]:
-    """All models, most tokens first."""
+    """All models, most tokens first; none if no log has told of tokens."""
     by: dict[str | None, list[Used]] = {}
     for used in found.models or ():
         by.setdefault(used.model, []).append(used)
@@ -221,7 +222,7 @@ def _models(found: Overview, leads: Leads) -> list[dict[str, Any]]:
             "replies": f"{sum(one.replies for one in days):,}",
             "cost": "" if cost is None else dollars(cost),
         })  # fmt: skip
-    return _barred(sorted(rows, key=lambda row: -row["number"]))
+    return _barred(sorted(rows, key=lambda row: -row["number"])) if any(row["number"] for row in rows) else []
 
 
 def _tools(found: Overview, leads: Leads) -> dict[str, Any] | None:
@@ -249,14 +250,15 @@ def _projects(found: Overview, urls: Urls) -> dict[str, Any]:
     rows = [
         {
             "label": words(one.name) if one.name else "not recorded",
-            "href": urls.overview(**kept(found.asked, project=one.key)) if one.key is not None else None,
+            "href": urls.overview(query=kept(found.asked, project=one.key)) if one.key is not None else None,
             "number": one.sessions,
             "tokens": "" if one.output_tokens is None else count(one.output_tokens),
             "last": day_words(one.last) if one.last else "",
         }
         for one in found.projects
     ]
-    return {"rows": _barred(rows)[:_ROWS], "rest": len(rows) - _ROWS}
+    known = any(one.key is not None for one in found.projects)
+    return {"rows": _barred(rows)[:_ROWS] if known else [], "rest": len(rows) - _ROWS}
 
 
 def _recent(one: Recent, urls: Urls, tables: frozenset[str]) -> dict[str, Any]:

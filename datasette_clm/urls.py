@@ -54,9 +54,9 @@ class Urls:
         given = {key: value for key, value in (("q", q), ("session", session)) if value}
         return self._path("search") + (f"?{urlencode(given)}" if given else "")
 
-    def overview(self, format: str = "", **asked: str | None) -> str:  # noqa: A002
-        """The overview. ``asked``: ``project``, ``since``, ``until``; what is None is left out."""
-        given = {key: value for key, value in asked.items() if value is not None}
+    def overview(self, format: str = "", query: Mapping[str, str | None] | None = None) -> str:  # noqa: A002
+        """The overview. ``query``: ``project``, ``since``, ``until``; what is None is left out."""
+        given = {key: value for key, value in (query or {}).items() if value is not None}
         return self._path("overview") + format + (f"?{urlencode(given)}" if given else "")
 
     def table(self, table: str, **filters: str) -> str:

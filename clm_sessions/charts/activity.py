@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
@@ -41,7 +40,7 @@ def activity_calendar(
     weekdays = base(names).mark_text(**text).encode(x=alt.value(-28), y=y, text="name:N")
     made = alt.layer(*layers, months.mark_text(**text, dx=-STEP * 0.4), weekdays)
     room = {"left": 30, "top": 20, "right": 2, "bottom": 2}
-    return finished(made, width=(weeks - _GAP) * STEP, height=(7 - _GAP) * STEP, title="Sessions per day", room=room)  # type: ignore[no-any-return]
+    return finished(made, width=(weeks - _GAP) * STEP, height=(7 - _GAP) * STEP, title="Sessions per day", room=room)
 
 
 def _squares(
@@ -49,7 +48,7 @@ def _squares(
 ) -> Iterable[dict[str, Any]]:
     last = date.fromisoformat(until or max(counts, default="1970-01-01"))
     monday = last - timedelta(days=last.weekday() + 7 * (weeks - 1))
-    ends = _levels(counts.values())
+    levels = _levels(counts.values())
     for number in range((last - monday).days + 1):
         day = monday + timedelta(days=number)
         key, sessions = day.isoformat(), counts.get(day.isoformat(), 0)
@@ -58,16 +57,17 @@ def _squares(
             "week": number // 7,
             "weekday": number % 7,
             "sessions": sessions,
-            "level": bisect_left(ends, sessions) + 1 if sessions else 0,
+            "level": levels[sessions],
             "words": f"{day.day} {day:%b %Y}: {plural(sessions, 'session')}",
             **({"href": link(key)} if link is not None and sessions else {}),
         }
 
 
-def _levels(counts: Iterable[int]) -> list[int]:
-    """The most sessions that each shade but the darkest stands for: quarters of the days that have any."""
-    some = sorted(count for count in counts if count)
-    return [some[len(some) * part // 4] for part in (1, 2, 3)] if len(set(some)) > 1 else []
+def _levels(counts: Iterable[int]) -> dict[int, int]:
+    """The shade of each number of sessions, by its place among the different ones: one busy day does not pale all others."""
+    different = sorted({count for count in counts if count})
+    darkest, most = len(HEAT) - 1, max(1, len(different) - 1)
+    return {0: 0, **{count: 1 + (darkest - 1) * place // most for place, count in enumerate(different)}}
 
 
 def _months(squares: list[dict[str, Any]], weeks: int) -> list[dict[str, Any]]:

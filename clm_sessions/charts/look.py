@@ -68,14 +68,14 @@ def base(rows: Iterable[Row]) -> Any:  # noqa: ANN401 - an alt.Chart
     return alt.Chart(alt.Data(values=list(rows)))
 
 
-def finished(chart: Any, *, width: float, height: float, title: str, room: Mapping[str, int] | None = None) -> Any:  # noqa: ANN401 - Altair's objects
+def finished(chart: Any, *, width: float, height: float, title: str, room: Mapping[str, int] | None = None) -> Chart:  # noqa: ANN401 - Altair's objects
     """The chart in our looks, on no background of its own. ``title`` is what it says to those who cannot see it.
 
     ``room``: what is left free around it for texts that are placed by hand (else the axes take what they need).
     """
     plain = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE, "labelColor": DIM, "titleColor": DIM}
     text = {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal"}
-    return (
+    made: Chart = (
         chart.properties(
             width=width, height=height, description=title, padding=room or 2, autosize="none" if room else "pad"
         )
@@ -84,3 +84,4 @@ def finished(chart: Any, *, width: float, height: float, title: str, room: Mappi
         .configure_axis(**plain, **text)
         .configure_legend(labelColor=INK, labelFontSize=11, symbolType="square", symbolSize=80, labelLimit=0)
     )
+    return made

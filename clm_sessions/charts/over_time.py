@@ -106,7 +106,7 @@ def _chart(
     colours = [*SERIES[: len(names)]]
     if OTHER in models:
         colours[-1] = SERIES[-1]
-    legend = alt.Legend(title=None, orient="bottom", columns=1 if width < 400 else 2, columnPadding=18, rowPadding=3)
+    legend = alt.Legend(title=None, orient="bottom", columns=1 if width < 400 else 2, columnPadding=34, rowPadding=3)
     chart = (
         base(drawn)
         .mark_rect()
@@ -121,7 +121,7 @@ def _chart(
         )
     )
     chart = chart.encode(href="href:N") if linked else chart
-    return finished(chart, width=width - 52, height=height, title=f"{title} by {period.unit} and model")  # type: ignore[no-any-return]
+    return finished(chart, width=width - 52, height=height, title=f"{title} by {period.unit} and model")
 
 
 def _models(found: Iterable[tuple[str, str | None, float]]) -> list[str | None]:

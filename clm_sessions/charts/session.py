@@ -50,7 +50,7 @@ def session_timeline(rows: Iterable[Row], *, width: int = 800, link: Callable[[R
     )
     room = {"left": _LABELS, "right": 12, "top": 2, "bottom": 40}
     height = _LANE * max(1, len(drawn))
-    return finished(made, width=width - _LABELS - 12, height=height, title="What ran when", room=room)  # type: ignore[no-any-return]
+    return finished(made, width=width - _LABELS - 12, height=height, title="What ran when", room=room)
 
 
 def context_per_turn(
@@ -88,4 +88,4 @@ def context_per_turn(
         )
     )
     bars = bars.encode(href="href:N") if link is not None else bars
-    return finished(bars, width=width - 52, height=height, title="Tokens in the context by turn")  # type: ignore[no-any-return]
+    return finished(bars, width=width - 52, height=height, title="Tokens in the context by turn")

@@ -49,7 +49,7 @@ def svg(chart: Chart, *, title: str, links: Collection[str] = (), cls: str = "cl
 def _drawn(parent: Element, links: frozenset[str]) -> Iterator[str]:
     """What stands inside of an element."""
     for element in parent:
-        tag = element.tag.removeprefix(_SVG) if isinstance(element.tag, str) else ""
+        tag = element.tag.removeprefix(_SVG)
         inner = "".join(_drawn(element, links))
         if tag == "a":
             yield _linked(element, inner, links)

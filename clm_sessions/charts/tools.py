@@ -55,4 +55,4 @@ def tool_use(
     room = {"left": _NAMES, "right": _NUMBERS + 1, "top": 2, "bottom": 2}
     return finished(
         made, width=inner, height=ROW * max(1, len(drawn)), title="Calls by tool, and those that failed", room=room
-    )  # type: ignore[no-any-return]
+    )

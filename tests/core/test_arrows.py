@@ -37,6 +37,8 @@ ROOMS = {
     "render": {*VALUES, "view"},
     "store": {*VALUES, "frames"},
     "export": {*VALUES, "view", "render", "store", "library"},
+    "charts": {*VALUES, "view", "render"},
+    "overview": VALUES,
     "stats": {*VALUES, "sources", "store"},
     "checklog": {*VALUES, "frames", "formats"},
     "ingest": {*VALUES, "formats", "frames", "plugins", "sources", "packed", "read", "spool", "derive", "store"},
