@@ -45,15 +45,17 @@ def pictures(found: Overview, leads: Leads) -> dict[str, Any]:
     why = missing()
     if why is not None:
         return {"no_pictures": why}
-    made = {"activity": _drawn("activity", tuple(found.days), _until(found), leads)} if found.days else {}
     used = found.models or ()
-    tokens = tuple((one.day, one.model, one.output_tokens) for one in used if one.day and one.output_tokens)
-    cost = tuple((one.day, one.model, one.cost_usd) for one in used if one.day and one.cost_usd)
-    tools = tuple((one.tool, one.calls, one.errors) for one in found.tools or ())
-    for name, rows in (("tokens", tokens), ("cost", cost), ("tools", tools)):
-        if rows:
-            made[name] = _drawn(name, rows, None, leads)
-    return {"pictures": made}
+    wanted = {
+        "activity": tuple(found.days),
+        "tokens": tuple((one.day, one.model, one.output_tokens) for one in used if one.day and one.output_tokens),
+        "cost": tuple((one.day, one.model, one.cost_usd) for one in used if one.day and one.cost_usd),
+        "tools": tuple((one.tool, one.calls, one.errors) for one in found.tools or ()),
+    }
+    try:
+        return {"pictures": {name: _drawn(name, rows, _until(found), leads) for name, rows in wanted.items() if rows}}
+    except UsageError as error:
+        return {"no_pictures": str(error)}
 
 
 def _until(found: Overview) -> str | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, fromstring
 
 from clm_sessions.charts.look import COLOURS, vl_convert
+from clm_sessions.errors import UsageError, one_line
 from clm_sessions.render.escape import esc
 
 if TYPE_CHECKING:
@@ -32,11 +33,15 @@ _PAINT = {"fill", "stroke"}
 
 
 def svg(chart: Chart, *, title: str, links: Collection[str] = (), cls: str = "clm-chart") -> str:
-    """The picture. ``title`` names it; ``links``: the addresses that marks may lead to. UsageError without vl-convert.
+    """The picture. ``title`` names it; ``links``: the addresses that marks may lead to. UsageError without vl-convert, or if that fails.
 
     With links it is a group of links, which the keyboard passes by: a table of the same must stand beside it.
     """
-    root = fromstring(vl_convert().vegalite_to_svg(chart.to_json(validate=False)))  # noqa: S314 - made here, not read
+    try:
+        drawn = vl_convert().vegalite_to_svg(chart.to_json(validate=False))
+    except ValueError as error:
+        raise UsageError(f"a chart could not be drawn: {one_line(error)}") from None
+    root = fromstring(drawn)  # noqa: S314 - made here, not read
     width, height = (round(float(root.get(side, "0"))) for side in ("width", "height"))
     role = "group" if links else "img"
     inner = "".join(_drawn(root, frozenset(links)))
