@@ -56,7 +56,7 @@ def _drawn(parent: Element, links: frozenset[str]) -> Iterator[str]:
     for element in parent:
         tag = element.tag.removeprefix(_SVG)
         inner = "".join(_drawn(element, links))
-        if tag == "a":
+        if tag == "a" and inner:
             yield _linked(element, inner, links)
         elif tag == "g" and inner:
             given = _attributes(element)

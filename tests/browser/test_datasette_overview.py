@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from urllib.request import urlopen
 
 import pytest
 
@@ -20,6 +21,8 @@ def address(tmp_path_factory):
     write_hostile(folder / "hostile")
     import_logs(folder / "hostile.db", folder / "hostile")
     with served(folder / "demo.db", folder / "hostile.db") as base:
+        for name in ("demo", "hostile"):  # what draws is loaded with the first picture, which may take a while
+            urlopen(f"{base}/{name}/-/overview", timeout=120).close()
         yield base
 
 
