@@ -12,6 +12,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clm_sessions.times import plausible
+
 NEEDS = ("sessions",)
 WANTS = ("requests", "tool_calls", "messages", "chunks", "sources", "source_lines", "ingest_issues")
 SHOWN = 6
@@ -59,7 +61,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used:
-    """What a model put out on a day (None: the log has no times)."""
+    """What a model put out on a day (None: the log has no time, or none that can be true)."""
 
     day: str | None
     model: str | None
@@ -138,7 +140,7 @@ class Overview:
 
 def overview(db: sqlite3.Connection, asked: Asked, tables: Collection[str]) -> Overview:
     """Read it. Only ``tables`` (and ``sessions``) are read; what stands in others is None."""
-    first, last = db.execute(f"SELECT min(s.day), max(s.day) FROM sessions s WHERE {_WHOLE}").fetchone()
+    known = [day for (day,) in db.execute(f"SELECT DISTINCT s.day FROM sessions s WHERE {_WHOLE}") if plausible(day)]
     names = db.execute(
         f"SELECT {_PROJECT}, min(coalesce(s.project_name, s.project_id)) FROM sessions s WHERE {_PROJECT} IS NOT NULL GROUP BY 1 ORDER BY 2, 1"
     ).fetchall()
@@ -147,8 +149,8 @@ def overview(db: sqlite3.Connection, asked: Asked, tables: Collection[str]) -> O
     tools = _tools(db, asked) if "tool_calls" in tables else None
     return Overview(
         asked=asked,
-        first=first,
-        last=last,
+        first=min(known, default=None),
+        last=max(known, default=None),
         names=names,
         figures=_figures(db, asked, tables, projects, models, tools),
         days=_days(db, asked),
@@ -219,7 +221,7 @@ def _skipped(db: sqlite3.Connection, asked: Asked) -> int:
 def _days(db: sqlite3.Connection, asked: Asked) -> list[tuple[str, int]]:
     where, bound = asked.where("s.day")
     sql = f"SELECT s.day, count(*) FROM sessions s WHERE {_WHOLE} AND s.day IS NOT NULL AND {where} GROUP BY 1"
-    return db.execute(sql, bound).fetchall()
+    return [(day, number) for day, number in db.execute(sql, bound) if plausible(day)]
 
 
 def _models(db: sqlite3.Connection, asked: Asked) -> list[Used]:
@@ -228,7 +230,14 @@ def _models(db: sqlite3.Connection, asked: Asked) -> list[Used]:
     cost = "sum(r.cost_usd), count(*), count(*) - count(r.cost_usd)" if priced else "NULL, count(*), NULL"
     sql = f"SELECT r.day, r.model, sum(r.output_tokens), {cost} FROM requests r WHERE r.inherited = 0 AND {where} GROUP BY 1, 2"
     return [
-        Used(day=day, model=model, output_tokens=tokens, cost_usd=cost_usd, replies=replies, unpriced=unpriced)
+        Used(
+            day=day if plausible(day) else None,
+            model=model,
+            output_tokens=tokens,
+            cost_usd=cost_usd,
+            replies=replies,
+            unpriced=unpriced,
+        )
         for day, model, tokens, cost_usd, replies, unpriced in db.execute(sql, bound)
     ]
 

@@ -65,6 +65,11 @@ def day(ms: int | None) -> str | None:
     return None if ms is None or not _START <= ms < _LIMIT else _day(ms // _DAY)
 
 
+def plausible(day: str | None) -> bool:
+    """Whether a UTC day (``2026-03-02``) can stand in a calendar: a log may claim any year from 1 to 9999."""
+    return day is not None and "1970-01-01" <= day <= "2199-12-31"
+
+
 # What is written is near to what was written before, mostly.
 @lru_cache(maxsize=1024)
 def _minute(number: int) -> str:

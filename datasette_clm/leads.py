@@ -14,19 +14,18 @@ _WHOLE = {"role__in": "main,orphan"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leads:
-    """The addresses of four tables, and what of them is asked for. Plain text, so that pictures can be kept by it."""
+    """The addresses of three tables, and what of them is asked for. Plain text, so that pictures can be kept by it."""
 
     sessions: str
     requests: str
     tools: str
-    chunks: str
     asked: Asked
 
     @classmethod
     def of(cls, urls: Urls, asked: Asked) -> Leads:
         """The tables of a database."""
-        sessions, requests, tools, chunks = map(urls.table, ("sessions", "requests", "tool_calls", "chunks"))
-        return cls(sessions=sessions, requests=requests, tools=tools, chunks=chunks, asked=asked)
+        sessions, requests, tools = map(urls.table, ("sessions", "requests", "tool_calls"))
+        return cls(sessions=sessions, requests=requests, tools=tools, asked=asked)
 
     def all_sessions(self) -> str:
         """Sessions that began in the time asked for."""
@@ -65,5 +64,4 @@ def _is(column: str, value: str | None) -> dict[str, str]:
 
 
 def _at(table: str, filters: dict[str, str]) -> str:
-    # A value that begins with "__" would be read as an operator by Datasette only in a name, never in a value.
     return f"{table}?{urlencode(filters, errors='replace')}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta, timezone
 from typing import Any
 
 from clm_sessions import times
-from clm_sessions.charts.look import OTHER
 from clm_sessions.charts.over_time import grouped
 from clm_sessions.overview import Asked, Cut, Overview, Recent, Used, total
 from clm_sessions.render.escape import visible
@@ -18,8 +17,8 @@ from datasette_clm.leads import Leads
 from datasette_clm.safe import safe
 from datasette_clm.urls import Urls
 
-_ROWS = 12
-"""Tools and projects that are listed; a link leads to the others."""
+_PROJECTS, _TOOLS = 12, 200
+"""How many are listed."""
 _STEPS = 20
 _SPANS = (("Last 7 days", 7), ("Last 30 days", 30), ("Last 90 days", 90))
 _YEARS = 6
@@ -160,6 +159,7 @@ def _days(found: Overview, leads: Leads) -> dict[str, Any] | None:
     return {
         "rows": _barred(rows[::-1]),
         "long": pictures.is_long(found.days[0][0], found.days[-1][0]),
+        "older": pictures.is_older(found.days[0][0], found.days[-1][0]),
         "used": plural(len(rows), "day"),
         "most": {"label": day_words(most[0]), "href": leads.day(most[0]), "sessions": plural(most[1], "session")},
     }
@@ -202,7 +202,6 @@ def _over_time(models: Sequence[Used] | None, measure: str, leads: Leads) -> dic
             }
             for start in reversed(data.starts)
         ],
-        "other": OTHER in data.models,
     }
 
 
@@ -238,12 +237,7 @@ def _tools(found: Overview, leads: Leads) -> dict[str, Any] | None:
         }
         for one in found.tools
     ]
-    return {
-        "rows": _barred(rows)[:200],
-        "shown": _ROWS,
-        "all": leads.tool() if len(rows) > _ROWS else None,
-        "total": len(rows),
-    }
+    return {"rows": _barred(rows)[:_TOOLS], "total": len(rows)}
 
 
 def _projects(found: Overview, urls: Urls) -> dict[str, Any]:
@@ -258,7 +252,7 @@ def _projects(found: Overview, urls: Urls) -> dict[str, Any]:
         for one in found.projects
     ]
     known = any(one.key is not None for one in found.projects)
-    return {"rows": _barred(rows)[:_ROWS] if known else [], "rest": len(rows) - _ROWS}
+    return {"rows": _barred(rows)[:_PROJECTS] if known else [], "rest": len(rows) - _PROJECTS}
 
 
 def _recent(one: Recent, urls: Urls, tables: frozenset[str]) -> dict[str, Any]:
@@ -280,16 +274,13 @@ _MARKED = ("ongoing", "interrupted", "error", "unanswered")
 
 
 def _cut(one: Cut, urls: Urls, tables: frozenset[str]) -> dict[str, Any]:
-    sizes: Mapping[bool, str] = {
-        True: f"{count(one.before or 0)} \u2192 {count(one.after or 0)} tokens",
-        False: "",
-    }
+    known = one.compacted and one.before is not None and one.after is not None
     return {
         "href": to_session(urls, one.session, tables, one.chunk),
         "title": words(one.title or one.session, 110),
         "number": one.chunk + 1,
         "compacted": one.compacted,
-        "sizes": sizes[one.compacted and one.before is not None and one.after is not None],
+        "sizes": f"{count(one.before or 0)} \u2192 {count(one.after or 0)} tokens" if known else "",
         "at": _when(one.at),
     }
 

@@ -40,6 +40,11 @@ def is_long(first: str, last: str) -> bool:
     return (date.fromisoformat(last) - date.fromisoformat(first)).days > 7 * (_HALF - 1)
 
 
+def is_older(first: str, last: str) -> bool:
+    """Whether a calendar of a year up to ``last`` leaves out ``first``."""
+    return (date.fromisoformat(last) - date.fromisoformat(first)).days > 7 * (_YEAR - 1)
+
+
 def pictures(found: Overview, leads: Leads) -> dict[str, Any]:
     """The pictures by name, those of which there is nothing to show left out; or in ``no_pictures`` why there are none."""
     why = missing()

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from clm_sessions.charts.look import DIM, HEAT, Row, altair, base, finished
+from clm_sessions.times import plausible
 from clm_sessions.view.words import plural
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def activity_calendar(
     ``link``: the address of a day. UsageError without Altair.
     """
     alt = altair()
-    counts = {row["day"]: row["sessions"] for row in rows if row["day"]}
+    counts = {row["day"]: row["sessions"] for row in rows if plausible(row["day"])}
     squares = list(_squares(counts, weeks, until, link))
     x = alt.X("week:O", axis=None, scale=alt.Scale(domain=list(range(weeks)), paddingInner=_GAP, paddingOuter=0))
     y = alt.Y("weekday:O", axis=None, scale=alt.Scale(domain=list(range(7)), paddingInner=_GAP, paddingOuter=0))

@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 from clm_sessions.charts.look import OTHER, SERIES, Row, altair, base, finished, name
+from clm_sessions.times import plausible
 from clm_sessions.view.words import count
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _LEAST, _FILLED = 12, 0.86
 
 
 def tokens_over_time(rows: Iterable[Row], *, width: int = 540, height: int = 190, link: Link | None = None) -> Chart:
-    """``rows``: ``day``, ``model`` and ``output_tokens``. Rows without a day or a number are left out. UsageError without Altair."""
+    """``rows``: ``day``, ``model`` and ``output_tokens``. Rows without a plausible day or a number are left out. UsageError without Altair."""
     return _over_time(rows, "output_tokens", "Output tokens", count, width, height, link)
 
 
@@ -48,7 +49,7 @@ class Grouped:
 
 def grouped(rows: Iterable[Row], measure: str) -> Grouped:
     """What a chart over time shows, as numbers. Needs no Altair. ``measure``: ``output_tokens`` or ``cost_usd``."""
-    found = [(row["day"], row["model"], row[measure]) for row in rows if row["day"] and row[measure]]
+    found = [(row["day"], row["model"], row[measure]) for row in rows if plausible(row["day"]) and row[measure]]
     models = _models(found)
     kept, period = set(models), Period.of([day for day, _model, _number in found])
     sums: dict[tuple[date, str | None], float] = defaultdict(int)

@@ -139,6 +139,21 @@ async def test_parts_that_may_not_be_seen_are_not_there(demo):
     assert all(mark in html for mark in denied.values())
 
 
+async def test_a_log_that_claims_to_be_of_another_age_breaks_nothing(demo, tmp_path):
+    import shutil
+    import sqlite3
+
+    shutil.copy(demo, tmp_path / "ages.db")
+    with sqlite3.connect(tmp_path / "ages.db") as db:
+        for table in ("sessions", "requests", "tool_calls"):
+            for number, day in enumerate(("0001-01-01", "9999-12-31")):
+                db.execute(f"UPDATE {table} SET day = ? WHERE rowid % 9 = ?", (day, number))
+    db.close()
+    page, html = await overview(await site(tmp_path / "ages.db"), "/ages/-/overview?since=0001-01-01&until=9999-12-31")
+    assert html.count(PICTURE) >= 6
+    assert "without a time" in page.text
+
+
 async def test_pictures_of_the_same_figures_are_drawn_once(demo):
     ds = await site(demo)
     await ds.client.get("/demo/-/overview")
