@@ -17,8 +17,8 @@ from datasette_clm.leads import Leads
 from datasette_clm.safe import safe
 from datasette_clm.urls import Urls
 
-_PROJECTS, _TOOLS = 12, 200
-"""How many are listed."""
+_PROJECTS, _TOOLS, _DAYS = 12, 200, 371
+"""How many are listed; days as many as a calendar of a year has."""
 _STEPS = 20
 _SPANS = (("Last 7 days", 7), ("Last 30 days", 30), ("Last 90 days", 90))
 _YEARS = 6
@@ -157,7 +157,7 @@ def _days(found: Overview, leads: Leads) -> dict[str, Any] | None:
     most = max(found.days, key=lambda each: each[1])
     rows = [{"label": day_words(day), "href": leads.day(day), "number": sessions} for day, sessions in found.days]
     return {
-        "rows": _barred(rows[::-1]),
+        "rows": _barred(rows[: -_DAYS - 1 : -1]),
         "long": pictures.is_long(found.days[0][0], found.days[-1][0]),
         "older": pictures.is_older(found.days[0][0], found.days[-1][0]),
         "used": plural(len(rows), "day"),
