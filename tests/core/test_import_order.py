@@ -1,13 +1,16 @@
 """The same files give the same database, in whatever order and in however many steps they were imported."""
 
 import json
+import os
 from itertools import permutations
+from random import Random
 
 import pytest
 
 from clm_sessions import plugins
 from clm_sessions.verify import verify
 from support.logs import check_search_index, import_logs, query, session_id, turn, write_log
+from support.worlds import content, put, steps, world
 
 SID = session_id()
 
@@ -39,20 +42,6 @@ def test_a_file_beside_a_log_counts_though_it_was_gone_before_the_log_came(tmp_p
     assert findings(database) == []
 
 
-def rows(database):
-    """All that is in a database but the places and times of files."""
-    names = [name for (name,) in query(database, "SELECT name FROM sqlite_master WHERE type = 'table'")]
-    volatile = {"device", "inode", "mtime_ns", "ctime_ns", "checksum"}
-    skipped = {"_sqlite_migrations", "sqlite_stat1", "sqlite_stat4"}
-    found = {}
-    for name in names:
-        if "_fts" not in name and name not in skipped:
-            columns = [one for (one,) in query(database, f"SELECT name FROM pragma_table_info('{name}')")]
-            kept = ", ".join(one for one in columns if name != "sources" or one not in volatile)
-            found[name] = sorted(map(repr, query(database, f"SELECT {kept} FROM {name}")))
-    return found
-
-
 LOGS = {
     "x": lambda root: write_log(root / "-x" / f"{SID}.jsonl", turn(1, "a", "b") + turn(2, "c", "d")),
     "y": lambda root: write_log(root / "-y" / f"{SID}.jsonl", turn(5, "A other", "b")),
@@ -68,16 +57,16 @@ def test_an_agent_is_in_the_session_it_lies_by_whichever_log_came_first(tmp_path
         LOGS[name](root)
         import_logs(tmp_path / "steps.db", root)
     import_logs(tmp_path / "fresh.db", root)
-    assert rows(tmp_path / "steps.db") == rows(tmp_path / "fresh.db")
+    assert content(tmp_path / "steps.db") == content(tmp_path / "fresh.db")
     assert [sid[len(SID) :] for (sid,) in query(tmp_path / "steps.db", "SELECT id FROM sessions ORDER BY id")] == [
         "", ":a1", "~2", "~2:a1",
     ]  # fmt: skip
     assert findings(tmp_path / "steps.db") == []
     check_search_index(tmp_path / "steps.db")
-    before = query(tmp_path / "steps.db", "PRAGMA data_version"), rows(tmp_path / "steps.db")
+    before = query(tmp_path / "steps.db", "PRAGMA data_version"), content(tmp_path / "steps.db")
     report = import_logs(tmp_path / "steps.db", root)
     assert report.sources == {"unchanged": 4}
-    assert before == (query(tmp_path / "steps.db", "PRAGMA data_version"), rows(tmp_path / "steps.db"))
+    assert before == (query(tmp_path / "steps.db", "PRAGMA data_version"), content(tmp_path / "steps.db"))
 
 
 def test_a_second_log_of_one_agent_at_a_deeper_place_leaves_the_first_one_its_bytes(tmp_path):
@@ -88,7 +77,7 @@ def test_a_second_log_of_one_agent_at_a_deeper_place_leaves_the_first_one_its_by
     agent_log(root, "-x", 40, "says something else")
     import_logs(tmp_path / "steps.db", root)
     import_logs(tmp_path / "fresh.db", root)
-    assert rows(tmp_path / "steps.db") == rows(tmp_path / "fresh.db")
+    assert content(tmp_path / "steps.db") == content(tmp_path / "fresh.db")
     assert query(tmp_path / "steps.db", "SELECT max(generation) FROM raw_blocks") == [(0,)]
 
 
@@ -113,7 +102,7 @@ def test_an_agent_stays_with_a_log_that_is_gone(tmp_path):
     assert findings(database) == []
 
 
-def test_an_agent_of_a_copy_that_the_session_has_nowhere_else_goes_on_when_it_grows(tmp_path):
+def test_an_agent_of_a_copy_that_the_session_has_nowhere_else_goes_on_when_it_gcontent(tmp_path):
     root, database = tmp_path / "p", tmp_path / "s.db"
     LOGS["x"](root)
     write_log(root / "-z" / f"{SID}.jsonl", turn(1, "a", "b"))
@@ -159,3 +148,36 @@ def test_an_agent_beside_a_copy_that_says_something_else_is_kept(tmp_path, copy_
         assert titles == [("x says",), ("z says",)]
     archived = "SELECT source_id, generation, byte_length FROM raw_blocks ORDER BY 1, 2, 3"
     assert query(tmp_path / "steps.db", archived) == query(tmp_path / "fresh.db", archived)
+
+
+WORLDS = 600 if os.environ.get("CLM_NIGHTLY") else 24
+
+
+@pytest.mark.parametrize(
+    "seed", [330, 393, *range(WORLDS)]
+)  # the first two: files of one name beside logs that are one
+def test_any_files_imported_in_any_order_and_steps_are_the_same_database(tmp_path, seed):
+    random = Random(seed)
+    files = world(random)
+    for step in steps(random, files):
+        put(tmp_path / "p", step)
+        import_logs(tmp_path / "steps.db", tmp_path / "p")
+    put(tmp_path / "p", {})
+    import_logs(tmp_path / "fresh.db", tmp_path / "p")
+    before = content(tmp_path / "steps.db")
+    assert before == content(tmp_path / "fresh.db")
+    assert findings(tmp_path / "steps.db") == []
+    assert set(import_logs(tmp_path / "steps.db", tmp_path / "p").sources) <= {"unchanged"}
+    assert content(tmp_path / "steps.db") == before
+
+
+def test_files_of_one_name_beside_logs_are_kept_apart_with_their_bytes(tmp_path):
+    root, database = tmp_path / "p", tmp_path / "s.db"
+    for folder, kind in (("-x", "gardener"), ("-y", "cook")):
+        meta = root / folder / SID / "subagents" / "agent-a1.meta.json"
+        meta.parent.mkdir(parents=True)
+        meta.write_text(json.dumps({"agentType": kind}))
+        import_logs(database, root)
+    kept = query(database, "SELECT count(DISTINCT source_id), max(generation) FROM raw_blocks")
+    assert kept == [(2, 0)]
+    assert findings(database) == []
