@@ -23,6 +23,7 @@ from clm_sessions.store.connect import begin, close_writer, open_writer, what_fa
 if TYPE_CHECKING:  # most imports find nothing new: what reads and writes is loaded by those that do
     from clm_sessions.ingest.bundle import Outcome
     from clm_sessions.ingest.indexes import Told
+    from clm_sessions.ingest.recent import Recent
     from clm_sessions.store.writer import Writer
 
 __all__ = ["Choice", "Files", "Importer", "Progress", "Report", "default_roots", "ingest"]
@@ -44,6 +45,7 @@ class _Import:
     made: Writer | None = None
     sources: dict[str, ledger.Source] = field(default_factory=dict)
     seen: int | None = None
+    recent: Recent | None = None
     done: set[str] = field(default_factory=set)
     told: Told = field(default_factory=dict)
     stale: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -115,6 +117,7 @@ class Importer:
         self._database, self._registry, self._only, self._keep_raw = database, registry, only, keep_raw
         self._choice, self._progress = choice or Choice(), progress or Progress()
         self._logs: dict[str, LogFile] | None = None
+        self._recent: Recent | None = None
         self._db = open_writer(database, self._progress.waiting)
 
     def run(self, roots: Sequence[Path], *, paths: Iterable[str] | None = None, again: bool = False) -> Report:
@@ -127,7 +130,10 @@ class Importer:
         work = _Import(db=self._db, progress=self._progress, keep_raw=self._keep_raw, again=again)
         touched = None if paths is None or self._logs is None else {*paths}
         if touched is not None and len(touched) <= MANY:
+            from clm_sessions.ingest.recent import Recent
+
             work.paths = touched
+            work.recent = self._recent = self._recent or Recent()
         try:
             try:
                 self._run(work, roots)
@@ -322,7 +328,10 @@ def _import(work: _Import, bundle: Files, key: str, *, stale: bool) -> None:
         ledger.forget_unrecognised(work.db, log.found.path)
     told = work.told.get((bundle.format.name, bundle.session), ())
     how = {"keep_raw": work.keep_raw, "again": work.again, "stale": stale or key in work.stale}
-    outcome = BundleImport(work.db, work.writer, bundle, key, advance=work.progress.advance, told=told, **how).run()
+    one = BundleImport(
+        work.db, work.writer, bundle, key, advance=work.progress.advance, told=told, recent=work.recent, **how
+    )
+    outcome = one.run()
     work.done.add(key)
     work.sound &= not outcome.doubtful
     work.pending.append(outcome)

@@ -8,8 +8,9 @@ from random import Random
 import pytest
 
 from clm_sessions import plugins
+from clm_sessions.ingest import Importer
 from clm_sessions.verify import verify
-from support.logs import check_search_index, import_logs, query, session_id, turn, write_log
+from support.logs import check_search_index, entry, import_logs, query, session_id, turn, write_log
 from support.worlds import content, put, steps, world
 
 SID = session_id()
@@ -169,6 +170,57 @@ def test_any_files_imported_in_any_order_and_steps_are_the_same_database(tmp_pat
     assert findings(tmp_path / "steps.db") == []
     assert set(import_logs(tmp_path / "steps.db", tmp_path / "p").sources) <= {"unchanged"}
     assert content(tmp_path / "steps.db") == before
+
+
+@pytest.mark.parametrize("seed", range(WORLDS // 2))
+def test_an_importer_that_is_told_what_changed_makes_the_same_database(tmp_path, seed):
+    random = Random(seed)
+    files = world(random)
+    root = tmp_path / "p"
+    put(root, {})
+    importer = Importer(tmp_path / "told.db", plugins.build(entry_points=False))
+    for step in steps(random, files, growing=0.9):
+        put(root, step)
+        importer.run([root], paths={str(root / name) for name in step})
+        if random.random() < 0.1:  # somebody else writes, too
+            import_logs(tmp_path / "told.db", root, again=True)
+    importer.close()
+    import_logs(tmp_path / "fresh.db", root)
+    assert content(tmp_path / "told.db") == content(tmp_path / "fresh.db")
+    check_search_index(tmp_path / "told.db")
+
+
+def growth():
+    """A log that grows line by line: calls that are answered late, a prompt that is taken back, ids that come twice."""
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}}
+    late = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "late", "is_error": True}
+    said = [*turn(1, "a", "b"), entry("assistant", 5, [call]), *turn(3, "c", "d"), entry("user", 9, [late])]
+    said += [entry("user", 11, "one way", parent="x"), entry("user", 12, "another way", parent="x"), said[0]]
+    return [one | {"parentUuid": one.pop("parent", None)} for one in said]
+
+
+def test_a_log_that_is_kept_in_memory_while_it_grows_by_pieces_of_lines_is_the_same_database(tmp_path):
+    log = write_log(tmp_path / "p" / "-x" / f"{SID}.jsonl", [])
+    importer = Importer(tmp_path / "told.db", plugins.build(entry_points=False))
+    importer.run([tmp_path / "p"])
+    data = b"".join(json.dumps(one).encode() + b"\n" for one in growth())
+    ends = [n for n, byte in enumerate(data, 1) if byte == 10]
+    for end in sorted({*ends, *(n - 1 for n in ends), *(n - 40 for n in ends)}):
+        log.write_bytes(data[:end])
+        importer.run([tmp_path / "p"], paths={str(log)})
+        (tmp_path / "fresh.db").unlink(missing_ok=True)
+        import_logs(tmp_path / "fresh.db", tmp_path / "p")
+        assert query(tmp_path / "told.db", READ) == query(tmp_path / "fresh.db", READ)
+    importer.close()
+    assert content(tmp_path / "told.db") == content(tmp_path / "fresh.db")
+    check_search_index(tmp_path / "told.db")
+
+
+READ = (
+    "SELECT m.*, t.status, t.result, c.kind, c.status, c.preview, c.messages, s.messages, s.tool_errors FROM messages m "
+    "JOIN sessions s ON s.id = m.session_id LEFT JOIN chunks c ON c.session_id = m.session_id AND c.seq = m.chunk_seq "
+    "LEFT JOIN tool_calls t ON t.session_id = m.session_id AND t.message_seq = m.seq ORDER BY m.seq"
+)
 
 
 def test_files_of_one_name_beside_logs_are_kept_apart_with_their_bytes(tmp_path):
