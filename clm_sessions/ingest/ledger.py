@@ -76,7 +76,11 @@ def by_path(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> dict[
 def here(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> list[tuple[str, str, str | None, str | None]]:
     """(id, path, role, key of its session) of the sources that were there when last looked at, of ``paths`` or all."""
     rows = _select(db, "id, path, role, session_id, state", paths)
-    return [(sid, path_of(text), role, key) for sid, text, role, key, state in rows if state in _HERE]
+    return [
+        (sid, path_of(text), role, key)
+        for sid, text, role, key, state in rows
+        if state in _HERE and isinstance(sid, str) and isinstance(text, str)  # what is damaged leads nowhere
+    ]
 
 
 def _select(db: sqlite3.Connection, columns: str, paths: Iterable[str] | None) -> list[tuple[Any, ...]]:

@@ -252,6 +252,7 @@ def test_every_case_and_the_demo_pass(case, tmp_path):
         "UPDATE facts SET seq = NULL WHERE seq = 1",
         "UPDATE requests SET session_id = X'FF' WHERE rowid = 1",
         "UPDATE messages SET session_id = X'C3' WHERE rowid = 1",
+        "UPDATE sources SET id = CAST(id AS BLOB)",
     ],
 )
 def test_a_row_without_a_sound_key_or_mark_is_made_again(kept, tmp_path, damage):
