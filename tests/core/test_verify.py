@@ -252,7 +252,6 @@ def test_every_case_and_the_demo_pass(case, tmp_path):
         "UPDATE facts SET seq = NULL WHERE seq = 1",
         "UPDATE requests SET session_id = X'FF' WHERE rowid = 1",
         "UPDATE messages SET session_id = X'C3' WHERE rowid = 1",
-        "UPDATE sources SET id = CAST(id AS BLOB)",
     ],
 )
 def test_a_row_without_a_sound_key_or_mark_is_made_again(kept, tmp_path, damage):
@@ -262,6 +261,18 @@ def test_a_row_without_a_sound_key_or_mark_is_made_again(kept, tmp_path, damage)
         db.execute(damage)
         db.commit()
     assert {finding.remedy for finding in check(copy).findings} == {AGAIN}
+    import_logs(copy, kept.parent / "logs", again=True)
+    assert check(copy).findings == []
+    assert dump(copy) == dump(kept)
+
+
+def test_keys_of_sources_that_are_no_text_any_more_are_text_again(kept, tmp_path):
+    copy = tmp_path / "copy.db"
+    shutil.copy(kept, copy)
+    with closing(sqlite3.connect(copy)) as db:
+        db.execute("UPDATE sources SET id = CAST(id AS BLOB)")
+        db.commit()
+    assert check(copy).findings != []
     import_logs(copy, kept.parent / "logs", again=True)
     assert check(copy).findings == []
     assert dump(copy) == dump(kept)
