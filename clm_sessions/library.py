@@ -16,7 +16,8 @@ from clm_sessions.errors import NoSessionError, NotALogError, PluginError, Usage
 from clm_sessions.ingest.discover import Discovery, Files, LogFile, discover
 from clm_sessions.ingest.earlier import marked, rejoins
 from clm_sessions.ingest.indexes import told_by
-from clm_sessions.ingest.keys import plain_key, sort_copies
+from clm_sessions.ingest.keys import plain_key
+from clm_sessions.ingest.naming import sort_beside
 from clm_sessions.ingest.pictures import in_files, with_images
 from clm_sessions.ingest.streams import border, open_log, read_log, read_side
 from clm_sessions.model import (
@@ -99,7 +100,11 @@ def _load_bundle(files: Files, told: Sequence[Fact] = ()) -> tuple[list[Session]
 
     ``told``: what indexes say of the session.
     """
-    sort_copies(files)
+    others = sort_beside([*files.agents.values(), *files.side, *files.copies], files.main)
+    files.agents, files.side = (
+        {agent: log for agent, log in others if agent},
+        [log for agent, log in others if not agent],
+    )
     streams: dict[str | None, Stream] = {}
     for log in files.logs():
         streams[log.agent if log.role == "agent" else None] = _stream(log)

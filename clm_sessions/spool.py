@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,8 +38,9 @@ class Spool:
         self._end = 0
 
     def close(self) -> None:
-        """Drop everything."""
-        self._file.close()
+        """Drop everything. What cannot be written any more is not needed."""
+        with suppress(OSError):
+            self._file.close()
 
     def keep(self, message: Message) -> Message:
         """The message with its long texts and its images put into the file. DatabaseError if there is no room."""

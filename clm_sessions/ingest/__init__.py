@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clm_sessions.errors import DatabaseError, UsageError
-from clm_sessions.ingest import absent, copies, ledger, placing, report
+from clm_sessions.ingest import absent, ledger, report
 from clm_sessions.ingest.choose import Choice, Excluded, leave_out
 from clm_sessions.ingest.discover import Discovery, Files, LogFile, discover, discover_at
-from clm_sessions.ingest.keys import Verdict, behind, plain_key, session_key, sort_copies
+from clm_sessions.ingest.keys import plain_key
 from clm_sessions.ingest.report import Progress, Report
 from clm_sessions.plugins import Registry
-from clm_sessions.sources import Prints, unique
+from clm_sessions.sources import unique
 from clm_sessions.store.connect import begin, close_writer, open_writer, what_failed, write_ahead
 
 if TYPE_CHECKING:  # most imports find nothing new: what reads and writes is loaded by those that do
-    from clm_sessions.ingest.bundle import BundleImport, Outcome
+    from clm_sessions.ingest.bundle import Outcome
     from clm_sessions.ingest.indexes import Told
+    from clm_sessions.ingest.recent import Recent
     from clm_sessions.store.writer import Writer
 
 __all__ = ["Choice", "Files", "Importer", "Progress", "Report", "default_roots", "ingest"]
@@ -34,18 +35,17 @@ BATCH = 64_000_000
 
 @dataclass(slots=True, kw_only=True)
 class _Import:
-    """One run. ``paths`` and ``keys``: all that it looks at, on disk and in the database; None: everything."""
+    """One run. ``paths``: all that it looks at; None: everything."""
 
     db: sqlite3.Connection
     progress: Progress
     keep_raw: bool
     again: bool
     paths: set[str] | None = None
-    keys: set[str] | None = None
     made: Writer | None = None
     sources: dict[str, ledger.Source] = field(default_factory=dict)
-    taken: dict[str, tuple[str, Prints | None]] = field(default_factory=dict)
     seen: int | None = None
+    recent: Recent | None = None
     done: set[str] = field(default_factory=set)
     told: Told = field(default_factory=dict)
     stale: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -117,6 +117,7 @@ class Importer:
         self._database, self._registry, self._only, self._keep_raw = database, registry, only, keep_raw
         self._choice, self._progress = choice or Choice(), progress or Progress()
         self._logs: dict[str, LogFile] | None = None
+        self._recent: Recent | None = None
         self._db = open_writer(database, self._progress.waiting)
 
     def run(self, roots: Sequence[Path], *, paths: Iterable[str] | None = None, again: bool = False) -> Report:
@@ -129,7 +130,10 @@ class Importer:
         work = _Import(db=self._db, progress=self._progress, keep_raw=self._keep_raw, again=again)
         touched = None if paths is None or self._logs is None else {*paths}
         if touched is not None and len(touched) <= MANY:
-            work.paths, work.keys = touched, set()
+            from clm_sessions.ingest.recent import Recent
+
+            work.paths = touched
+            work.recent = self._recent = self._recent or Recent()
         try:
             try:
                 self._run(work, roots)
@@ -160,7 +164,6 @@ class Importer:
             _narrow(work, found)
         if self._choice:
             work.report.left_out = leave_out(found, self._choice, work.db, work.sources, again=work.again)
-        placing.apart(found, work.db, work.taken)
         if _idle(work, roots, self._registry, found):
             work.report.sources["unchanged"] += len(found.indexes)
             for bundle in found.bundles:
@@ -177,7 +180,6 @@ def _narrow(work: _Import, found: Discovery) -> None:
     files = [*found.indexes, *(log for bundle in found.bundles for log in _files(bundle))]
     if files:
         work.paths = {*(work.paths or ()), *(file.found.path for file in files)}
-        work.keys = {plain_key(bundle.session) for bundle in found.bundles}
         work.seen = None
         _look(work)
 
@@ -189,7 +191,7 @@ def _idle(work: _Import, roots: Sequence[Path], registry: Registry, found: Disco
     _listen(work, registry, found)
     return not (
         work.stale
-        or any(_touched(work, bundle) for bundle in found.bundles)
+        or any(_touched(work, log) for bundle in found.bundles for log in _files(bundle))
         or absent.news(work.sources, found)
         or absent.gone(work.db, roots, found, work.paths)
     )
@@ -204,26 +206,10 @@ def _write(work: _Import, roots: Sequence[Path], registry: Registry, found: Disc
         work.seen = None
         _look(work)
     _take_indexes(work, found, registry)
-    todo = []
-    for bundle in found.bundles:
-        if _touched(work, bundle):
-            todo.append(bundle)
-        else:
-            _leave(work, bundle)
-    work.progress.total = sum(log.found.stat.size for bundle in todo for log in bundle.logs())
-    for bundle in todo:
-        sort_copies(bundle)
-        key, verdict = _key(work, bundle)
-        if verdict == "copy":
-            copies.leave(work.db, bundle, key)
-        elif verdict == "other" and key in work.taken:
-            _make_room(work, bundle, key)
-        work.report.sources["new"] += copies.note(work.db, bundle, key)
-        if bundle.main is not None:
-            work.taken[key] = (bundle.main.found.path, None)
-        _settle(work, bundle, key, found)
-        if bundle.logs() or bundle.side:
-            _import(work, bundle, key)
+    groups = _groups(work, found)
+    work.progress.total = sum(log.found.stat.size for logs in groups.values() for log in logs)
+    for key, logs in groups.items():
+        _import_all(work, key, logs, registry)
     _import_left(work, registry)
     absent.note_unrecognised(work.db, work.sources, found)
     absent.note_gone(work.db, absent.gone(work.db, roots, found, work.paths), work.report)
@@ -232,12 +218,40 @@ def _write(work: _Import, roots: Sequence[Path], registry: Registry, found: Disc
         _finish_again(work)
 
 
-def _put_off(work: _Import, bundle: Files, error: OSError) -> str:
-    """Leave the log of a bundle for another time; the key that what lies beside it has."""
-    if bundle.main is not None:
-        work.report.notices.append((bundle.main.found.path, absent.put_off(work.db, bundle.main, error)))
-        bundle.main = None
-    return plain_key(bundle.session)
+def _groups(work: _Import, found: Discovery) -> dict[str, list[LogFile]]:
+    """The files to look at, by the key of the session id that they claim. Those of other sessions are counted."""
+    groups: dict[str, list[Files]] = {}
+    for bundle in found.bundles:
+        groups.setdefault(plain_key(bundle.session), []).append(bundle)
+    todo = {}
+    for key, bundles in groups.items():
+        logs = [log for bundle in bundles for log in _files(bundle)]
+        if any(_touched(work, log) for log in logs):
+            todo[key] = logs
+        else:
+            for bundle in bundles:
+                _leave(work, bundle)
+    return todo
+
+
+def _import_all(work: _Import, plain: str, logs: Sequence[LogFile], registry: Registry) -> None:
+    """Import what claims one session id, in this transaction."""
+    from clm_sessions.ingest.placing import place_all
+
+    placed = place_all(work.db, plain, logs, registry.formats, again=work.again)
+    for log, error in placed.put_off:
+        work.report.notices.append((log.found.path, absent.put_off(work.db, log, error)))
+    work.report.sources.update(placed.copies)
+    work.writer.touch(placed.moved)
+    before = work.progress.done
+    for key, files in placed.sessions:
+        if not (files.logs() or files.side or key in placed.moved):
+            continue
+        _import(work, files, key, stale=key in placed.moved)
+    work.open_bytes += work.progress.done - before
+    if work.open_bytes >= BATCH:
+        _commit(work)
+        _begin(work)
 
 
 def _finish_again(work: _Import) -> None:
@@ -275,67 +289,24 @@ def _import_left(work: _Import, registry: Registry) -> None:
     """Bring up to date the sessions that no file was found of: those that an index names anew, or all (again)."""
     for key, (fmt, session) in work.stale.items():
         if key not in work.done and fmt in registry.formats:
-            _import(work, Files(format=registry.formats[fmt], session=session), key)
+            _import(work, Files(format=registry.formats[fmt], session=session), key, stale=True)
     if not work.again:
         return
     from clm_sessions.ingest import again
 
     for key, fmt, session in again.left(work.db, registry, work.done):
-        _import(work, Files(format=registry.formats[fmt], session=session), key)
+        _import(work, Files(format=registry.formats[fmt], session=session), key, stale=False)
     work.sound &= again.all_known(work.db, registry)
 
 
-def _key(work: _Import, bundle: Files) -> tuple[str, Verdict]:
-    """The key of a bundle: the one its log has, if it is known, whatever else claims the session."""
-    known = work.sources.get(bundle.main.found.path) if bundle.main else None
-    if (
-        known is not None
-        and known["role"] == "main"
-        and known["native_id"] == bundle.session
-        and known["state"] != "copy"
-    ):
-        return str(known["id"]), "same"
-    if bundle.main is None:
-        return placing.key_of(bundle, work.taken, work.sources), "same"
-    from clm_sessions.store import raw  # not needed where nothing changed
-
-    try:
-        return session_key(bundle, work.taken, lambda name: raw.read(work.db, name))
-    except OSError as error:
-        return _put_off(work, bundle, error), "same"
-
-
-def _settle(work: _Import, bundle: Files, key: str, found: Discovery) -> None:
-    """Take files of the bundle from the sessions that had them so far, in this transaction."""
-    lost = placing.settle(work.db, bundle, key, work.sources, found.bundles)
-    if lost:
-        work.stale[key] = (bundle.format.name, bundle.session)
-        work.writer.touch([key, *lost])
-    for other in lost - {key}:
-        _bundle_import(work, Files(format=bundle.format, session=bundle.session), other, stale=True).run()
-
-
-def _make_room(work: _Import, bundle: Files, key: str) -> None:
-    """Number anew the sessions of the same id that come after this one."""
-    from clm_sessions.ingest.rename import rename
-
-    for old, new in behind(key, bundle.session, work.taken):
-        work.writer.touch([old, *rename(work.db, old, new)])
-        work.done |= {new} if old in work.done else set()
-        work.taken[new] = work.taken.pop(old)
-    work.seen = None
-    _look(work)
-
-
-def _touched(work: _Import, bundle: Files) -> bool:
-    """Whether a bundle needs a look."""
-    files = _files(bundle)
-    known = [work.sources.get(log.found.path) for log in files]
-    if work.again or not all(ledger.untouched(source, log) for source, log in zip(known, files, strict=True)):
+def _touched(work: _Import, log: LogFile) -> bool:
+    """Whether a file needs a look."""
+    source = work.sources.get(log.found.path)
+    if work.again or source is None or not ledger.untouched(source, log):
         return True
-    there = [source for source in known if source is not None]
-    stale = any(copies.outlives(source, work.taken) or source["id"] in work.stale for source in there)
-    return stale or placing.misplaced(bundle, work.taken, work.sources)
+    if source["id"] in work.stale:
+        return True
+    return source["state"] == "copy" and ledger.outlives(work.db, source)
 
 
 def _leave(work: _Import, bundle: Files) -> None:
@@ -349,29 +320,22 @@ def _files(bundle: Files) -> list[LogFile]:
     return [*bundle.logs(), *bundle.side, *bundle.copies]
 
 
-def _import(work: _Import, bundle: Files, key: str) -> None:
-    before = work.progress.done
+def _import(work: _Import, bundle: Files, key: str, *, stale: bool) -> None:
+    """Import a session. ``stale``: its rows say something else, though its files may not have changed."""
+    from clm_sessions.ingest.bundle import BundleImport
+
     for log in (*bundle.logs(), *bundle.side):
-        known = work.sources.get(log.found.path)
-        if known is not None and known["state"] in ("unrecognised", "copy"):
-            ledger.forget(work.db, known["id"])
-    outcome = _bundle_import(work, bundle, key, stale=key in work.stale).run()
+        ledger.forget_unrecognised(work.db, log.found.path)
+    told = work.told.get((bundle.format.name, bundle.session), ())
+    how = {"keep_raw": work.keep_raw, "again": work.again, "stale": stale or key in work.stale}
+    one = BundleImport(
+        work.db, work.writer, bundle, key, advance=work.progress.advance, told=told, recent=work.recent, **how
+    )
+    outcome = one.run()
     work.done.add(key)
     work.sound &= not outcome.doubtful
     work.pending.append(outcome)
     work.report.formats[bundle.format.name] += 1
-    work.open_bytes += work.progress.done - before
-    if work.open_bytes >= BATCH:
-        _commit(work)
-        _begin(work)
-
-
-def _bundle_import(work: _Import, bundle: Files, key: str, *, stale: bool) -> BundleImport:
-    from clm_sessions.ingest.bundle import BundleImport
-
-    told = work.told.get((bundle.format.name, bundle.session), ())
-    how = {"keep_raw": work.keep_raw, "again": work.again, "stale": stale}
-    return BundleImport(work.db, work.writer, bundle, key, advance=work.progress.advance, told=told, **how)
 
 
 def _begin(work: _Import) -> None:
@@ -381,10 +345,10 @@ def _begin(work: _Import) -> None:
 
 
 def _look(work: _Import) -> None:
-    """See what the database knows of files and keys, if another import wrote to it since the last look."""
+    """See what the database knows of files, if another import wrote to it since the last look."""
     version = work.db.execute("PRAGMA data_version").fetchone()[0]
     if version != work.seen:
-        work.sources, work.taken = ledger.by_path(work.db, work.paths), ledger.taken(work.db, work.keys)
+        work.sources = ledger.by_path(work.db, work.paths)
         work.seen = version
 
 

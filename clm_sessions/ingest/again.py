@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 
+from clm_sessions.errors import DatabaseError
 from clm_sessions.ingest import ledger
 from clm_sessions.plugins import Registry
 from clm_sessions.sources import bundle_key
@@ -25,6 +26,7 @@ def prepare(db: sqlite3.Connection) -> None:
     Rows whose key is damaged go, search indexes are made anew, so that rows can be taken out of them, and what is said
     wrongly of files that are there is forgotten.
     """
+    _mend_keys(db)
     for table in ("sessions", *OF_SESSION):
         kinds = {name: kind.lower() for _n, name, kind, *_rest in db.execute(f"PRAGMA table_info({table})")}
         for name in COLUMNS[table][: KEYS[table]]:
@@ -34,6 +36,14 @@ def prepare(db: sqlite3.Connection) -> None:
         source = ledger.one(db, sid)
         if ledger.checksum(db, sid) != source["checksum"] and os.path.exists(source["path"]):
             ledger.forget(db, sid)
+
+
+def _mend_keys(db: sqlite3.Connection) -> None:
+    """The keys of sources that are no text any more. DatabaseError where one is lost: nothing else tells what it names."""
+    db.execute("UPDATE OR IGNORE sources SET id = CAST(id AS TEXT) WHERE typeof(id) <> 'text'")
+    lost = db.execute("SELECT count(*) FROM sources WHERE typeof(id) <> 'text'").fetchone()[0]
+    if lost:
+        raise DatabaseError(f"damaged: {lost} rows of its table sources have no key; clm-sessions verify tells which")
 
 
 def finish(db: sqlite3.Connection) -> None:

@@ -17,15 +17,16 @@ from clm_sessions.ingest.earlier import archived_states, is_whole, marked, rejoi
 from clm_sessions.ingest.intake import Intake, begins_as_archived, intake, next_generation, still_begins
 from clm_sessions.ingest.ledger import Source
 from clm_sessions.ingest.pictures import in_archive, in_files, with_images
+from clm_sessions.ingest.recent import LIMIT, Recent
 from clm_sessions.ingest.streams import border, open_log, read_log, read_side
-from clm_sessions.model import Fact, Image, Issue, Stream
+from clm_sessions.model import Fact, Image, Issue, Session, Stream
 from clm_sessions.packed import is_packed
 from clm_sessions.read import Checkpoint
 from clm_sessions.sources import FileStat, prints
 from clm_sessions.spool import Spool
 from clm_sessions.store import raw, reader
 from clm_sessions.store.connect import folder_of
-from clm_sessions.store.rows import Rows, bundle_rows, images
+from clm_sessions.store.rows import Only, Rows, bundle_rows, images, unlike
 from clm_sessions.store.writer import Writer
 
 Advance = Callable[[int], None]
@@ -82,12 +83,18 @@ class BundleImport:
         again: bool = False,
         told: Sequence[tuple[str, Fact]] = (),
         stale: bool = False,
+        recent: Recent | None = None,
     ) -> None:
-        """``told``: what indexes say of the session; ``stale``: its rows say something else."""
+        """``told``: what indexes say of the session; ``stale``: its rows say something else.
+
+        ``recent``: where it is kept for the next time.
+        """
         self._db, self._writer, self._files, self._key = db, writer, files, key
         self._keep_raw, self._advance, self._again = keep_raw, advance, again
         self._told, self._stale = told, stale
         self._stored = ledger.stored(db, key)
+        self._recent = recent
+        self._kept = None if recent is None or again else recent.find(db, key, self._stored)
         self._side_rows: list[tuple[Source, Stream | None]] = []
         self._earlier: dict[str, Stream] = {}
         self._spool: Spool | None = None
@@ -101,7 +108,9 @@ class BundleImport:
         ):
             self.outcome.sources = {ledger.source_id(self._key, log): "unchanged" for log in here}
             return self.outcome
-        if sum(log.found.stat.size for log in self._files.logs()) > SPOOLED:
+        size = sum(log.found.stat.size for log in self._files.logs())
+        if size > (SPOOLED if self._recent is None else LIMIT):
+            self._recent = None
             self._spool = Spool(folder_of(self._db))
         try:
             self._bring_up_to_date()
@@ -140,9 +149,12 @@ class BundleImport:
                 now = {**source, **ledger.account(stream, point, seen)}
                 return _Log(stream=stream, folder=source["folder"], gone=gone, source=now)
         self.outcome.doubtful = True
-        return _Log(
-            stream=ledger.stored_stream(self._db, source, self._spool), folder=source["folder"], gone=gone, so_far=True
-        )
+        return _Log(stream=self._known_stream(source), folder=source["folder"], gone=gone, so_far=True)
+
+    def _known_stream(self, source: Source) -> Stream:
+        """A log as it was read last."""
+        kept = None if self._kept is None else self._kept.streams.get(source["id"])
+        return ledger.stored_stream(self._db, source, self._spool) if kept is None else kept
 
     def _rejoin(self, main: _Log | None) -> None:
         """Put what the log says behind what it said before its program wrote it anew."""
@@ -155,7 +167,7 @@ class BundleImport:
         generation = main.source["generation"]
         if before is not None and not is_whole(raw.sizes(self._db, self._key), generation):
             written = before["generation"]
-            stream = ledger.stored_stream(self._db, before, self._spool)
+            stream = self._known_stream(before)
             states += stored_states(stream, written, rewritten=written != generation)
         states += [*archived_states(self._db, fmt, self._key, now.values()), *self._earlier.values()]
         with border(fmt, "rejoin"):
@@ -177,9 +189,11 @@ class BundleImport:
         with border(self._files.format, "what its messages say"):
             sessions = derive(bundle, self._files.format.dialect)
             gone = {log.gone for log in logs.values()}
-            rows = bundle_rows(sessions, side, gone, lazily=self._spool is not None)
+            before = {} if self._kept is None else {s.id: s for s in self._kept.sessions}
+            only = {s.id: unlike(s, before[s.id]) for s in sessions if s.id in before}
+            rows = bundle_rows(sessions, side, gone, lazily=self._spool is not None, only=only)
             pictures = images(sessions)
-        self.outcome.changed = self._sync(rows, pictures)
+        self.outcome.changed = self._sync(rows, pictures, only)
         self.outcome.empty = not sessions
         ids = {s.info.id for s in sessions}
         for log in logs.values():
@@ -190,15 +204,21 @@ class BundleImport:
                 ledger.put(self._db, source)
             else:
                 ledger.write(self._db, source, stream, None)
+        self._keep(logs, sessions)
 
-    def _sync(self, rows: Rows, pictures: Mapping[str, Image]) -> bool:
+    def _keep(self, logs: Mapping[str | None, _Log], sessions: Sequence[Session]) -> None:
+        if self._recent is not None:
+            streams = {self._key if name is None else f"{self._key}:{name}": log.stream for name, log in logs.items()}
+            self._recent.keep(self._db, self._key, ledger.stored(self._db, self._key), streams, sessions)
+
+    def _sync(self, rows: Rows, pictures: Mapping[str, Image], only: Only) -> bool:
         """Write the rows. PluginError, and nothing written, where a value is of a type that no column takes."""
         before = self._db.execute(
             "SELECT id FROM sessions WHERE id = ? OR (id > ? AND id < ?)", (self._key, f"{self._key}:", f"{self._key};")
         ).fetchall()
         self._db.execute("SAVEPOINT bundle")
         try:
-            return self._writer.sync(rows, pictures, [row[0] for row in before])
+            return self._writer.sync(rows, pictures, [row[0] for row in before], only)
         except (
             sqlite3.InterfaceError,
             sqlite3.ProgrammingError,
@@ -221,7 +241,7 @@ class BundleImport:
         same = not self._again and source is not None and ledger.untouched(source, log)
         if same and source is not None and not self._has_earlier(log, source):
             self.outcome.sources[sid] = "unchanged"
-            return _Log(stream=ledger.stored_stream(self._db, source, self._spool), folder=log.folder, so_far=True)
+            return _Log(stream=self._known_stream(source), folder=log.folder, so_far=True)
         try:
             file, stat = open_log(log)
         except OSError as error:
@@ -275,7 +295,7 @@ class BundleImport:
         if log.role == "earlier" or self._has_earlier(log, source):
             return None, None, generation
         point = ledger.decode_checkpoint(source["checkpoint"])
-        so_far = ledger.stored_stream(self._db, source, self._spool)
+        so_far = self._known_stream(source)
         issues = [i for i in so_far.issues if i.kind not in ledger.FILE_ISSUES]
         return point, replace(so_far, issues=issues), generation
 
@@ -291,7 +311,7 @@ class BundleImport:
         ledger.put_failed(self._db, row, issue)
         if row["checkpoint"] is None:
             return None
-        return _Log(stream=ledger.stored_stream(self._db, row, self._spool), folder=row["folder"], so_far=True)
+        return _Log(stream=self._known_stream(row), folder=row["folder"], so_far=True)
 
     def _side(self) -> SideFacts:
         """Facts of the files beside the logs, by the name of their source; of those that are gone too."""

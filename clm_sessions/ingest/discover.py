@@ -39,14 +39,15 @@ class LogFile:
     session: str
     agent: str | None = None
     folder: str | None = None
+    mark: str = ""
+    """What its key has behind the name of a file beside the logs, where another one has that name (``naming``)."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Files:
     """The files of one session: its log (None: missing), the logs of its subagents, files beside them.
 
-    ``copies`` are further files that claim the same place; the reason is given. ``beside``: the path of the log they
-    lie by, where it was found by an earlier import only.
+    ``copies`` are further files that claim the same place.
     """
 
     format: LogFormat
@@ -55,7 +56,6 @@ class Files:
     agents: dict[str, LogFile] = field(default_factory=dict)
     side: list[LogFile] = field(default_factory=list)
     copies: list[LogFile] = field(default_factory=list)
-    beside: str | None = None
 
     def logs(self) -> list[LogFile]:
         """Main log first, then agent logs by name."""
@@ -312,7 +312,7 @@ def _bundles(
         made = made or [Files(format=members[0].format, session=session)]
         for log in sorted(members, key=lambda m: (-m.found.path.count(os.sep), -m.found.stat.size, m.found.relative)):
             if log.role != "main":
-                place(max(made, key=lambda b: nearness(b.main.found.path if b.main else None, log)), log)
+                place(max(made, key=lambda b: nearness(b.main.found.path if b.main else None, log.found.path)), log)
         bundles += made
     return bundles
 
@@ -336,28 +336,30 @@ def _rooted(logs: Collection[LogFile]) -> Iterator[LogFile]:
         yield replace(log, session=at) if at != log.session else log
 
 
-def nearness(main: str | None, log: LogFile) -> int:
+def nearness(main: str | None, path: str) -> int:
     """How much of its path a file shares with the folder of a main log."""
     try:
-        return 0 if main is None else len(os.path.commonpath([os.path.dirname(main), log.found.path]))
+        return 0 if main is None else len(os.path.commonpath([os.path.dirname(main), path]))
     except ValueError:  # on another drive
         return 0
 
 
-def marked(log: LogFile) -> LogFile:
-    """An agent's log where another one has its id, which gets a digest of its place, whatever root it was found below."""
-    return replace(log, agent=f"{log.agent}{_place_mark(log)}")
-
-
 def unmarked(log: LogFile) -> LogFile:
     """The log with the id that its agent has itself."""
-    while log.agent is not None and "~" in log.agent and log.agent.endswith(_place_mark(log)):
-        log = replace(log, agent=log.agent.removesuffix(_place_mark(log)))
-    return log
+    return replace(log, agent=unmarked_agent(log.agent, log.folder, log.found.path))
 
 
-def _place_mark(log: LogFile) -> str:
-    place = "/".join((log.folder or "", *PurePath(log.found.path).parts[-2:]))
+def unmarked_agent(agent: str | None, folder: str | None, path: str) -> str | None:
+    """The id that an agent has itself, without the digest of its place that tells it from another one of its id."""
+    mark = place_mark(folder, path)
+    while agent is not None and agent.endswith(mark):
+        agent = agent.removesuffix(mark)
+    return agent
+
+
+def place_mark(folder: str | None, path: str) -> str:
+    """What tells a file from another one of its name: a digest of its place, whatever root it was found below."""
+    place = "/".join((folder or "", *PurePath(path).parts[-2:]))
     return f"~{hashlib.sha256(place.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 

@@ -15,6 +15,7 @@ from clm_sessions.formats.base import LogFormat
 from clm_sessions.ingest import ledger
 from clm_sessions.ingest.discover import LogFile
 from clm_sessions.ingest.intake import intake, next_generation
+from clm_sessions.ingest.keys import place_digest
 from clm_sessions.ingest.streams import border, open_log
 from clm_sessions.model import Fact, Issue
 from clm_sessions.packed import is_packed
@@ -60,7 +61,7 @@ def _key(db: sqlite3.Connection, log: LogFile) -> str:
     """No session is named so. A second file of that name gets a digest of its place behind it."""
     key = f"@{log.format.name}/{log.found.relative.rsplit('/', 1)[-1]}"
     taken = db.execute("SELECT 1 FROM sources WHERE id = ?", (key,)).fetchone()
-    return f"{key}~{ledger.place_digest(log)}" if taken else key
+    return f"{key}~{place_digest(log.found.path)}" if taken else key
 
 
 def told(db: sqlite3.Connection, registry: Registry) -> Told:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from clm_sessions import times
 from clm_sessions.ingest.discover import Known, LogFile
+from clm_sessions.ingest.keys import name_beside
 from clm_sessions.model import Issue, Stream
 from clm_sessions.packed import is_packed
 from clm_sessions.sources import FileStat, Found, Prints, path_of, path_text
@@ -27,7 +29,9 @@ COLUMNS = (
     "inode", "size", "mtime_ns", "ctime_ns", "generation", "lines", "consumed", "head_hash", "tail_hash", "first_at",
     "last_at", "refused", "checkpoint", "archived", "checksum",
 )  # fmt: skip
+_ACCOUNT = ("source_lines", "record_types", "ingest_issues")
 _HERE = frozenset(("present", "unreadable"))
+_END = re.compile("[~:/@]")
 FILE_ISSUES = frozenset(("unreadable", "plugin", "unrecognised"))
 """Kinds of issue that say a whole file could not be read; they end when it can."""
 
@@ -38,9 +42,7 @@ def source_id(key: str, log: LogFile) -> str:
         return key
     if log.role == "agent":
         return f"{key}:{log.agent}"
-    path = log.found.path.replace("\\", "/")
-    marker = f"/{log.session}/"
-    return f"{key}/{path.rsplit(marker, 1)[1] if marker in path else path.rsplit('/', 1)[1]}"
+    return f"{key}/{name_beside(log.found.path, log.session)}{log.mark}"
 
 
 def stored(db: sqlite3.Connection, key: str) -> dict[str, Source]:
@@ -59,10 +61,11 @@ def has_session(db: sqlite3.Connection, key: str) -> bool:
     return db.execute(sql, (key, f"{key}:", f"{key};")).fetchone() is not None
 
 
-def has(db: sqlite3.Connection, sid: str, path: str) -> bool:
-    """Whether a source is the file at that path."""
-    sql = "SELECT 1 FROM sources WHERE id = ? AND path = ?"
-    return db.execute(sql, (sid, path_text(path))).fetchone() is not None
+def of_id(db: sqlite3.Connection, plain: str) -> list[Source]:
+    """The source rows of all sessions of one id, copies too; those of files that are gone last. ``plain``: its key."""
+    rows = db.execute(f"SELECT {', '.join(COLUMNS)} FROM sources WHERE id >= ? AND id < ?", (plain, f"{plain}\x7f"))
+    found = [_source(row) for row in rows if _END.split(row[0], maxsplit=1)[0] == plain]
+    return sorted(found, key=lambda source: (source["state"] == "gone", source["id"]))
 
 
 def by_path(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> dict[str, Source]:
@@ -73,15 +76,19 @@ def by_path(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> dict[
 def here(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> list[tuple[str, str, str | None, str | None]]:
     """(id, path, role, key of its session) of the sources that were there when last looked at, of ``paths`` or all."""
     rows = _select(db, "id, path, role, session_id, state", paths)
-    return [(sid, path_of(text), role, key) for sid, text, role, key, state in rows if state in _HERE]
+    return [
+        (sid, path_of(text), role, key)
+        for sid, text, role, key, state in rows
+        if state in _HERE and isinstance(sid, str) and isinstance(text, str)  # what is damaged leads nowhere
+    ]
 
 
 def _select(db: sqlite3.Connection, columns: str, paths: Iterable[str] | None) -> list[tuple[Any, ...]]:
-    sql = f"SELECT {columns} FROM sources"
+    sql, order = f"SELECT {columns} FROM sources", "state <> 'gone', id"  # of two at one path, the one that is there
     if paths is None:
-        return db.execute(f"{sql} ORDER BY id").fetchall()
+        return db.execute(f"{sql} ORDER BY {order}").fetchall()
     texts = [(path_text(path), path_text(path + os.sep)) for path in paths]
-    where = "WHERE path = ? OR (path > ? AND path < ?) ORDER BY id"
+    where = f"WHERE path = ? OR (path > ? AND path < ?) ORDER BY {order}"
     return [row for at, below in texts for row in db.execute(f"{sql} {where}", (at, below, f"{below[:-1]}0"))]
 
 
@@ -101,19 +108,6 @@ def known(sources: Mapping[str, Source]) -> dict[str, Known]:
     }
 
 
-def taken(db: sqlite3.Connection, keys: set[str] | None) -> dict[str, tuple[str, Prints | None]]:
-    """By key, the main log of a session and what was consumed of it. ``keys``: only those, and others of their ids."""
-    sql = "SELECT id, path, consumed, head_hash, tail_hash FROM sources WHERE role = 'main' AND state <> 'copy'"
-    if keys is None:
-        rows = db.execute(sql).fetchall()
-    else:
-        rows = [r for key in keys for r in db.execute(f"{sql} AND id >= ? AND id < ?", (key, f"{key}\x7f"))]
-    return {
-        sid: (path_of(path), None if consumed is None else Prints(consumed=consumed, head=head, tail=tail))
-        for sid, path, consumed, head, tail in rows
-    }
-
-
 def one(db: sqlite3.Connection, sid: str) -> Source:
     """The row of a source that is there."""
     return _source(db.execute(f"SELECT {', '.join(COLUMNS)} FROM sources WHERE id = ?", (sid,)).fetchone())
@@ -124,11 +118,6 @@ def _source(row: tuple[Any, ...]) -> Source:
     if isinstance(source["path"], str):
         source["path"] = path_of(source["path"])
     return source
-
-
-def place_digest(log: LogFile) -> str:
-    """Eight characters that tell files of one name apart by their place, without saying the place."""
-    return hashlib.sha256(log.found.path.encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def unrecognised_row(file: Found, sid: str) -> Source:
@@ -169,6 +158,18 @@ def untouched(source: Source | None, log: LogFile) -> bool:
         and source["format"] == log.format.name
         and stat_of(source) == log.found.stat
     )
+
+
+def outlives(db: sqlite3.Connection, copy: Source) -> bool:
+    """Whether a file that is a copy may be all that is left of its original."""
+    sql = "SELECT path, consumed FROM sources WHERE id = ?"
+    row = db.execute(sql, (copy["id"].rpartition("@")[0],)).fetchone()
+    if row is None:
+        return True
+    path, consumed = row
+    if consumed is not None and copy["size"] < consumed and not is_packed(copy["path"]):
+        return False  # what is gone said more
+    return not os.path.exists(path_of(path))
 
 
 def prints_of(source: Source) -> Prints:
@@ -301,7 +302,7 @@ def checksum(db: sqlite3.Connection, sid: str) -> str:
     told = [db.execute(f"SELECT {', '.join(COLUMNS[:-1])} FROM sources WHERE id = ?", (sid,)).fetchall()]
     told += [
         db.execute(f"SELECT * FROM {table} WHERE source_id = ? ORDER BY 1, 2, 3", (sid,)).fetchall()
-        for table in ("source_lines", "record_types", "ingest_issues")
+        for table in _ACCOUNT
     ]
     return hashlib.blake2b(json.dumps(told, default=repr).encode(), digest_size=16).hexdigest()
 
@@ -309,6 +310,12 @@ def checksum(db: sqlite3.Connection, sid: str) -> str:
 def forget(db: sqlite3.Connection, sid: str) -> None:
     """Drop the row and the issues of a source that turned out to be something else."""
     for table, column in (("ingest_issues", "source_id"), ("sources", "id")):
+        _replace(db, table, column, sid, [])
+
+
+def drop(db: sqlite3.Connection, sid: str) -> None:
+    """Drop all that is said of a source, and its bytes: another one says and has the same."""
+    for table, column in (*((one, "source_id") for one in (*_ACCOUNT, "raw_blocks")), ("sources", "id")):
         _replace(db, table, column, sid, [])
 
 

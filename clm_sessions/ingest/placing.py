@@ -1,198 +1,213 @@
-"""Which log a file beside logs belongs to, and what becomes of its rows when that turns out to be another one.
-
-Of several logs of one session id, an agent's log belongs to the one that it lies by. If that one comes later, rows and
-bytes get the name then that they would have had at once, so that no order of imports changes what is in the database.
-"""
+"""Bring the keys of all files of one session id to what they should be (``naming``), and sort the files by session."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field, replace
 
-from clm_sessions.ingest import copies, ledger
-from clm_sessions.ingest.discover import Discovery, Files, LogFile, marked, nearness, place
-from clm_sessions.ingest.keys import compare, numbered, plain_key
-from clm_sessions.sources import Prints, bundle_key
+from clm_sessions.formats.base import LogFormat
+from clm_sessions.ingest import ledger
+from clm_sessions.ingest.archived import extent, stored
+from clm_sessions.ingest.discover import Files, LogFile, unmarked_agent
+from clm_sessions.ingest.keys import place_digest
+from clm_sessions.ingest.moving import move
+from clm_sessions.ingest.naming import Claim, Named, claim_of, named
+from clm_sessions.model import Issue
+from clm_sessions.packed import is_packed, open_plain
+from clm_sessions.sources import bundle_key, changed
+from clm_sessions.store import raw
 
-Taken = Mapping[str, tuple[str, Prints | None]]
-_NAMED = (
-    ("sessions", "id"), ("chunks", "session_id"), ("messages", "session_id"), ("tool_calls", "session_id"),
-    ("requests", "session_id"), ("session_models", "session_id"), ("session_tools", "session_id"),
-    ("facts", "session_id"), ("message_attachments", "session_id"), ("sources", "session_id"), ("sources", "id"),
-    ("source_lines", "source_id"), ("record_types", "source_id"), ("ingest_issues", "session_id"),
-    ("ingest_issues", "source_id"),
-)  # fmt: skip
-"""The columns that hold the key of an agent, or of a file. Those that refer to an agent are derived anew."""
-
-
-def apart(found: Discovery, db: sqlite3.Connection, taken: Taken) -> None:
-    """Take the files that lie by a log that is known, but was not found now, out of the bundles of other logs."""
-    here = {bundle.main.found.path for bundle in found.bundles if bundle.main is not None}
-    made: list[Files] = []
-    for bundle in found.bundles:
-        lost = [path for path in _mains(bundle, db, taken) if path not in here]
-        made += _split(bundle, lost) if lost else [bundle]
-    found.bundles = made
+Source = ledger.Source
+_COPY = Issue(kind="copy", reason="the same log is imported from another place; this file adds nothing to it")
 
 
-def key_of(bundle: Files, taken: Taken, sources: Mapping[str, ledger.Source]) -> str:
-    """The key of a bundle without a log: that of the log it lies by, else the one its files have (``sources``: by path)."""
-    by_log = (key for key in _numbers(bundle, taken) if taken[key][0] == bundle.beside)
-    known = (sources.get(log.found.path) for log in (*bundle.logs(), *bundle.side))
-    by_file = (bundle_key(source["id"]) for source in known if source is not None and bundle.beside is not None)
-    return next(by_log, None) or next(by_file, None) or plain_key(bundle.session)
+@dataclass(slots=True, kw_only=True)
+class Placed:
+    """The files of one session id by session, each with its key.
 
-
-def misplaced(bundle: Files, taken: Taken, sources: Mapping[str, ledger.Source]) -> bool:
-    """Whether rows of a file, none of which changed, have another name than they should. ``sources``: by path."""
-    key = key_of(bundle, taken, sources)
-    if bundle.main is not None:
-        main = sources[bundle.main.found.path]
-        if main["role"] != "main" or main["state"] == "copy":
-            return False
-        key = main["id"]
-    rivals = {log.agent for log in bundle.copies}
-    for log in (*bundle.agents.values(), *bundle.side):
-        known = sources[log.found.path]
-        if known["state"] == "copy":
-            if log.role == "agent" and bundle.main is not None and log.agent not in rivals:
-                return True
-        elif known["role"] == log.role and known["id"] not in _names(key, log):
-            return True
-        elif known["id"] != ledger.source_id(key, log):
-            wanted = ledger.source_id(key, log)
-            if not any(other["id"] == wanted and other["state"] == "gone" for other in sources.values()):
-                return True
-    return False
-
-
-def settle(
-    db: sqlite3.Connection, bundle: Files, key: str, sources: dict[str, ledger.Source], found: Sequence[Files]
-) -> set[str]:
-    """Give rows and bytes of the files of a bundle the names they have in it; keys of the sessions that had them.
-
-    ``sources``: by path, brought up to date. ``found``: all bundles.
+    ``moved``: keys of the sessions that got or lost a file. ``copies``: what happened to each file that adds nothing.
+    ``put_off``: files that cannot be compared with the others now.
     """
-    for log in bundle.copies:
-        known = sources.get(log.found.path)
-        if known is not None and known["state"] == "copy" and known["id"] != copies.source_id(key, log):
-            ledger.forget(db, known["id"])
-    moves = _room(db, bundle, key, sources, found)
-    for old in moves:
-        _rename(db, old, f"{old}@")
-    for old, log in moves.items():
-        sid = ledger.source_id(key, log)
-        _rename(db, f"{old}@", sid)
-        sources[log.found.path] = _renamed(db, sid, log.agent)
-    return {bundle_key(old) for old in moves}
+
+    sessions: list[tuple[str, Files]] = field(default_factory=list)
+    moved: set[str] = field(default_factory=set)
+    copies: list[str] = field(default_factory=list)
+    put_off: list[tuple[LogFile, OSError]] = field(default_factory=list)
 
 
-def _numbers(bundle: Files, taken: Taken) -> Iterator[str]:
-    number, plain = 1, plain_key(bundle.session)
-    while (key := numbered(plain, number)) in taken:
-        yield key
-        number += 1
+def place_all(
+    db: sqlite3.Connection, plain: str, found: Sequence[LogFile], formats: Mapping[str, LogFormat], *, again: bool
+) -> Placed:
+    """Give rows and bytes of the files that claim a session id the keys they should have.
+
+    ``plain``: its key; ``found``: those of its files that there are; ``again``: trust no earlier comparison.
+    """
+    rows = ledger.of_id(db, plain)
+    copies = {row["path"]: row for row in rows if row["state"] == "copy"}
+    known = [row for row in rows if row["state"] not in ("copy", "unrecognised")]
+    nameless = [log for log in found if log.role == "agent" and log.agent is None]
+    claims = _claims(db, [log for log in found if log not in nameless], known, copies)
+    names = None if again else _as_before(claims, {row["id"]: row for row in rows}, copies)
+    names = named(claims, plain) if names is None else names
+    names += [_nameless(log, plain) for log in nameless]
+    moves = {one.was: one.sid for one in names if one.was is not None and one.was != one.sid}
+    spare = {one.sid: f"{one.key}:@{place_digest(one.claim.path)}" for one in names if one.how == "spare"}
+    out = Placed(moved={bundle_key(sid) for sids in (moves, moves.values(), spare) for sid in sids})
+    for sid in spare:
+        ledger.drop(db, sid)
+    move(db, {**moves, **spare})  # rows of spare ones go with the next writing of their session
+    out.moved |= _settle_rows(db, names, {row["id"]: row for row in known})
+    _settle_copies(db, names, copies, moves, out)
+    out.put_off = [(c.log, c.problem) for c in claims if c.log and c.problem and c.sid is None and not _is_in(c, names)]
+    _sort(names, out, formats)
+    return out
 
 
-def _mains(bundle: Files, db: sqlite3.Connection, taken: Taken) -> list[str]:
-    """The paths of the main logs that are known of the session of a bundle that has other files, too."""
-    if not (bundle.agents or bundle.side or bundle.copies):
-        return []
-    keys = [key for key in _numbers(bundle, taken) if bundle.main is None or taken[key][0] != bundle.main.found.path]
-    return [taken[key][0] for key in keys if ledger.one(db, key)["format"] == bundle.format.name]
+def _claims(
+    db: sqlite3.Connection, found: Sequence[LogFile], known: Sequence[Source], copies: Mapping[str, Source]
+) -> list[Claim]:
+    here = {(log.found.path, log.role): log for log in found}
+    claims = []
+    for row in known:
+        log = here.pop((row["path"], row["role"]), None)
+        told = {
+            "sid": row["id"],
+            "there": log is not None or (row["state"] != "gone" and os.path.exists(row["path"])),
+            "archived": None if extent(row) is None else (lambda row=row: nullcontext(stored(db, row))),
+            "read": None if row["consumed"] is None else ledger.prints_of(row),
+        }
+        claim = claim_of(log, **told) if log is not None else _claim_of_row(row, told)
+        if log is not None and len(raw.sizes(db, row["id"])) < 2:
+            claim.spare = ledger.untouched(row, log) or _went_on(claim)
+        claims.append(claim)
+    for log in here.values():
+        copy = copies.get(log.found.path)
+        before = copy["id"].rpartition("@")[0] if copy is not None and ledger.untouched(copy, log) else None
+        claims.append(claim_of(log, copy_of=before))
+    return claims
 
 
-def _split(bundle: Files, lost: Sequence[str]) -> list[Files]:
-    parts = {path: Files(format=bundle.format, session=bundle.session, beside=path) for path in lost}
-    rest = replace(bundle, agents={}, side=[], copies=[])
-    for log in (*bundle.agents.values(), *bundle.side, *bundle.copies):
-        path = max(parts, key=lambda path: nearness(path, log))
-        near = bundle.main is not None and nearness(bundle.main.found.path, log) >= nearness(path, log)
-        place(rest if near else parts[path], log)
-    return [part for part in (rest, *parts.values()) if part.main or part.agents or part.side or part.copies]
+def _claim_of_row(row: Source, told: Mapping[str, object]) -> Claim:
+    return Claim(
+        path=row["path"],
+        role=row["role"],
+        format=row["format"],
+        session=row["native_id"],
+        folder=row["folder"],
+        agent=unmarked_agent(row["agent_id"], row["folder"], row["path"]),
+        **told,  # type: ignore[arg-type] # fields of a claim
+    )
 
 
-def _names(key: str, log: LogFile) -> tuple[str, str]:
-    return ledger.source_id(key, log), ledger.source_id(key, marked(log))
+def _as_before(claims: Sequence[Claim], rows: Mapping[str, Source], copies: Mapping[str, Source]) -> list[Named] | None:
+    """The names that the files have, if nothing else happened than that some went on; None: they must be compared."""
+    names = []
+    for claim in claims:
+        row = copies.get(claim.path) if claim.sid is None else rows[claim.sid]
+        if row is None or (claim.log is None and row["state"] != "gone" and not claim.there):
+            return None
+        if claim.log is not None and not ledger.untouched(row, claim.log) and not _went_on(claim):
+            return None
+        sid = row["id"]
+        names.append(
+            Named(
+                claim=claim,
+                key=bundle_key(sid).partition("@")[0],
+                sid=sid,
+                was=claim.sid,
+                how="copy" if claim.sid is None else "read" if claim.log else "kept",
+            )
+        )
+    gone = {claim.sid for claim in claims if not claim.there}
+    return None if any(one.how == "copy" and one.sid.rpartition("@")[0] in gone for one in names) else names
 
 
-def _astray(
-    db: sqlite3.Connection, bundle: Files, key: str, sources: Mapping[str, ledger.Source]
-) -> Iterator[tuple[LogFile, ledger.Source]]:
-    for log in (*bundle.agents.values(), *bundle.side):
-        known = sources.get(log.found.path)
-        if known is None or known["id"] == ledger.source_id(key, log) or known["role"] != log.role:
+def _went_on(claim: Claim) -> bool:
+    """Whether a file is longer than it was, and begins and goes on as it did where that is looked at."""
+    if claim.log is None or claim.read is None or is_packed(claim.path) or claim.role not in ("main", "agent"):
+        return False
+    try:
+        with closing(open_plain(claim.path)) as file:
+            return changed(file, claim.log.found.stat.size, claim.read) == "grown"
+    except OSError:
+        return False
+
+
+def _nameless(log: LogFile, plain: str) -> Named:
+    """An agent's log that does not say of which agent adds nothing to a session."""
+    return Named(claim=claim_of(log), key=plain, sid=f"{plain}@{place_digest(log.found.path)}", how="copy")
+
+
+def _is_in(claim: Claim, names: Iterable[Named]) -> bool:
+    return any(one.claim is claim for one in names)
+
+
+def _settle_rows(db: sqlite3.Connection, names: Iterable[Named], known: Mapping[str, Source]) -> set[str]:
+    """What else a row says of its name. A log that has another agent's name now is to be read again.
+
+    The keys of the sessions with rows that no file stands for any more.
+    """
+    gone = set()
+    for one in names:
+        if one.was is None:
             continue
-        if known["state"] not in ("copy", "unrecognised") and ledger.has(db, known["id"], log.found.path):
-            yield log, known
+        row = known[one.was]
+        if row["role"] == "agent" and row["agent_id"] != one.sid.partition(":")[2]:
+            unread = "consumed = NULL, mtime_ns = NULL, checkpoint = NULL, " if one.claim.log is not None else ""
+            db.execute(f"UPDATE sources SET {unread}agent_id = ? WHERE id = ?", (one.sid.partition(":")[2], one.sid))
+            ledger.seal(db, one.sid)
+        if one.how == "kept" and one.claim.log is not None and row["state"] != "gone":
+            ledger.set_state(db, one.sid, "gone")
+            gone.add(one.key)
+    return gone
 
 
-def _room(
-    db: sqlite3.Connection, bundle: Files, key: str, sources: dict[str, ledger.Source], found: Sequence[Files]
-) -> dict[str, LogFile]:
-    """By the name it has, each file of the bundle that is to get another one. Nobody else has those any more."""
-    moves = {known["id"]: log for log, known in _astray(db, bundle, key, sources)}
-    for old, log in [*moves.items()]:
-        sid = ledger.source_id(key, log)
-        if sid in moves or _is_free(db, sid) or _evict(db, sid, sources, found):
-            continue
-        del moves[old]  # what is gone, or elsewhere, keeps its name
-        if log.role == "agent":
-            del bundle.agents[str(log.agent)]
-            other = marked(log)
-            bundle.agents[str(other.agent)] = other
-            if _is_free(db, ledger.source_id(key, other)):
-                moves[old] = other
-    others = [one for one in found if one is not bundle]
-    for log in bundle.agents.values():
-        sid = ledger.source_id(key, log)
-        if log.found.path not in sources and sid not in moves:
-            _evict(db, sid, sources, others, by=log)
-    return moves
+def _settle_copies(
+    db: sqlite3.Connection, names: Iterable[Named], before: Mapping[str, Source], moves: Mapping[str, str], out: Placed
+) -> None:
+    """Note the files that add nothing, each beside the one it is a copy of."""
+    now = {one.claim.path: one for one in names if one.claim.log is not None and one.how in ("read", "copy")}
+    for path, row in before.items():
+        original, _at, digest = row["id"].rpartition("@")
+        if path in now and row["id"] != now[path].sid:
+            ledger.forget(db, row["id"])
+        elif path not in now and original in moves:
+            ledger.forget(db, row["id"])
+            ledger.put(db, {**row, "id": f"{moves[original]}@{digest}"}, [_COPY])
+    for path, one in now.items():
+        if one.how == "copy" and one.claim.log is not None:
+            _note_copy(db, one.claim.log, one.sid, before.get(path), out)
 
 
-def _is_free(db: sqlite3.Connection, sid: str) -> bool:
-    tables = ("sources", "id"), ("sessions", "id"), ("raw_blocks", "source_id")
-    return not any(db.execute(f"SELECT 1 FROM {t} WHERE {c} = ? LIMIT 1", (sid,)).fetchone() for t, c in tables)
+def _note_copy(db: sqlite3.Connection, log: LogFile, sid: str, before: Source | None, out: Placed) -> None:
+    same = before is not None and ledger.untouched(before, log)
+    out.copies.append("new" if before is None else "unchanged" if same else "changed")
+    ledger.forget_unrecognised(db, log.found.path)
+    if before is None or before["id"] != sid or not same:
+        ledger.put(db, {**ledger.row(log, sid, log.found.stat), "state": "copy"}, [_COPY])
 
 
-def _evict(
-    db: sqlite3.Connection,
-    sid: str,
-    sources: dict[str, ledger.Source],
-    found: Sequence[Files],
-    *,
-    by: LogFile | None = None,
-) -> bool:
-    """Give the log of an agent, which is in a bundle to come, a name that nobody else wants; not if it goes on in ``by``."""
-    for log in (log for bundle in found for log in (*bundle.agents.values(), *bundle.copies)):
-        if log.role == "agent" and ledger.has(db, sid, log.found.path):
-            if by is not None and compare(log, by.found.path) == "copy":
-                return False
-            other = marked(log)
-            new = ledger.source_id(bundle_key(sid), other)
-            if _is_free(db, new):
-                _rename(db, sid, new)
-                db.execute("UPDATE sources SET agent_id = ? WHERE id = ?", (other.agent, new))
-                ledger.seal(db, new)
-                sources[log.found.path] = ledger.one(db, new)
-                return True
-    return False
+def _sort(names: Iterable[Named], out: Placed, formats: Mapping[str, LogFormat]) -> None:
+    """The files that are to be read by session; a session that only got or lost some has none."""
+    files: dict[tuple[str, str], Files] = {}
+    for one in sorted(names, key=lambda one: one.sid):
+        claim = one.claim
+        if claim.format in formats and (claim.log is not None or one.key in out.moved):
+            fresh = Files(format=formats[claim.format], session=claim.session)
+            into = files.setdefault((one.key, claim.format), fresh)
+            if claim.log is not None and one.how == "read":
+                _put(into, claim.log, one)
+    out.sessions = [(key, into) for (key, _format), into in files.items()]
 
 
-def _rename(db: sqlite3.Connection, old: str, new: str) -> None:
-    from clm_sessions.store import raw  # not needed where nothing changed
-
-    raw.rename(db, old, new)
-    for table, column in _NAMED:
-        db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (new, old))
-
-
-def _renamed(db: sqlite3.Connection, sid: str, agent: str | None) -> ledger.Source:
-    """The row of a file that was renamed. One that has another agent's name now is to be read again."""
-    if ledger.one(db, sid)["agent_id"] != agent:
-        unread = "consumed = NULL, mtime_ns = NULL, checkpoint = NULL"
-        db.execute(f"UPDATE sources SET agent_id = ?, {unread} WHERE id = ?", (agent, sid))
-    ledger.seal(db, sid)
-    return ledger.one(db, sid)
+def _put(files: Files, log: LogFile, one: Named) -> None:
+    if log.role == "main":
+        files.main = log
+    elif log.role == "agent":
+        agent = one.sid.partition(":")[2]
+        files.agents[agent] = replace(log, agent=agent)
+    else:
+        files.side.append(replace(log, mark=one.sid.removeprefix(ledger.source_id(one.key, log))))

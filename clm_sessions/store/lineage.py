@@ -120,7 +120,7 @@ def settle(db: sqlite3.Connection, changed: Iterable[str], fresh: Collection[str
             waiting -= group.keys()
             _settle_group(db, group)
         elif start not in known:
-            _settle_group(db, {start: _history(db, start)})
+            _settle_alone(db, start)
 
 
 def sharing(db: sqlite3.Connection, table: str, keys: Iterable[tuple[str, int]]) -> set[str]:
@@ -156,6 +156,13 @@ def _holding(db: sqlite3.Connection, table: str, column: str, values: Sequence[s
             s for (s,) in db.execute(f"SELECT DISTINCT session_id FROM {table} WHERE {column} IN ({marks})", part)
         )
     return {sid for sid in found if isinstance(sid, str)}  # what is damaged leads nowhere
+
+
+def _settle_alone(db: sqlite3.Connection, sid: str) -> None:
+    """A session that shares nothing, though it may have."""
+    for table in ("messages", "tool_calls", "requests"):
+        db.execute(f"UPDATE {table} SET inherited = 0 WHERE session_id = ? AND inherited IS NOT 0", (sid,))
+    _sum(db, sid, None)
 
 
 def _settle_group(db: sqlite3.Connection, histories: dict[str, _History]) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
 from typing import Any
 
 from clm_sessions import times
@@ -29,6 +29,8 @@ from clm_sessions.store.codec import Packer, clean, dumps, pack_result
 
 Row = tuple[Any, ...]
 Rows = dict[str, Iterable[Row]]
+Only = Mapping[str, Mapping[str, Sequence[int]]]
+"""By session and table, the seqs of the rows that may differ from the stored ones, in order. None named: all may."""
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "projects": ("id", "name", "path"),
@@ -84,14 +86,20 @@ def bundle_rows(
     gone: Collection[str | None] = (),
     *,
     lazily: bool = False,
+    only: Only | None = None,
 ) -> Rows:
     """All rows of a bundle by table. ``side``: facts from files beside the logs, by source, of the first session.
 
     ``gone``: keys of the sessions whose log is no longer there. ``lazily``: the rows that hold the long texts are made
-    one by one, as they are asked for, once.
+    one by one, as they are asked for, once. ``only``: rows to leave the others out.
     """
     parts = [
-        _tables(session, side if number == 0 else (), "gone" if session.id in gone else "present")
+        _tables(
+            session,
+            side if number == 0 else (),
+            "gone" if session.id in gone else "present",
+            {} if only is None else only.get(session.id, {}),
+        )
         for number, session in enumerate(sessions)
     ]
     rows: Rows = {}
@@ -128,17 +136,41 @@ def project_name(path: str) -> str:
     return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or path
 
 
-def _tables(session: Session, side: Sequence[tuple[str, Fact]], source_state: str) -> Rows:
+def unlike(session: Session, before: Session) -> dict[str, list[int]]:
+    """By table, the seqs whose rows may differ between two states of a session that share the values of what is the same."""
+    states = (session, before)
+    other = {n for n, (a, b) in enumerate(zip_longest(session.messages, before.messages)) if a is not b}
+    calls = [
+        n
+        for n, (a, b) in enumerate(zip_longest(session.tool_calls, before.tool_calls))
+        if a != b or a.message in other or a.result_message in other
+    ]
+    chunks = _differing(session.chunks, before.chunks)
+    for state in states:
+        for call in (state.tool_calls[n] for n in calls if n < len(state.tool_calls)):
+            other |= {call.message} | ({call.result_message} if call.result_message is not None else set())
+        other.update(seq for n in chunks if n < len(state.chunks) for seq in state.chunks[n].messages)
+    requests = _differing(session.requests, before.requests)
+    return {"messages": sorted(other), "tool_calls": calls, "chunks": chunks, "requests": requests}
+
+
+def _differing(new: Sequence[Any], old: Sequence[Any]) -> list[int]:
+    return [n for n, (a, b) in enumerate(zip_longest(new, old)) if a != b]
+
+
+def _tables(
+    session: Session, side: Sequence[tuple[str, Fact]], source_state: str, only: Mapping[str, Sequence[int]]
+) -> Rows:
     info, sid = session.info, session.info.id
     project = [] if info.project is None else [_project_row(info.project, info.project_name)]
     facts = [(None, f) for f in session.facts] + list(side)
     return {
         "projects": project,
         "sessions": [_session_row(info, session, source_state)],
-        "chunks": (_chunk_row(sid, chunk) for chunk in session.chunks),
-        "messages": _message_rows(sid, session),
-        "tool_calls": (_call_row(sid, seq, call) for seq, call in enumerate(session.tool_calls)),
-        "requests": (_request_row(sid, seq, request) for seq, request in enumerate(session.requests)),
+        "chunks": (_chunk_row(sid, chunk) for _seq, chunk in _picked(session.chunks, only.get("chunks"))),
+        "messages": _message_rows(sid, session, only.get("messages")),
+        "tool_calls": (_call_row(sid, seq, call) for seq, call in _picked(session.tool_calls, only.get("tool_calls"))),
+        "requests": (_request_row(sid, seq, one) for seq, one in _picked(session.requests, only.get("requests"))),
         "session_models": _model_rows(sid, session.requests),
         "session_tools": _tool_rows(sid, session.tool_calls),
         "facts": ((sid, n, f.name, dumps(f.value), f.line, name) for n, (name, f) in enumerate(facts)),
@@ -151,14 +183,22 @@ def _tables(session: Session, side: Sequence[tuple[str, Fact]], source_state: st
     }
 
 
+def _picked(values: Sequence[Any], only: Sequence[int] | None) -> Iterator[tuple[int, Any]]:
+    """The values by seq; those of ``only``, if there are such."""
+    if only is None:
+        yield from enumerate(values)
+    else:
+        yield from ((seq, values[seq]) for seq in only if seq < len(values))
+
+
 def _project_row(path: str, name: str | None) -> Row:
     return project_id(path), clean(name or project_name(path)), clean(path)
 
 
-def _message_rows(sid: str, session: Session) -> Iterator[Row]:
+def _message_rows(sid: str, session: Session, only: Sequence[int] | None) -> Iterator[Row]:
     chunk_of = {m: c.seq for c in session.chunks for m in c.messages}
     packer = Packer(session.tool_calls)
-    for seq, message in enumerate(session.messages):
+    for seq, message in _picked(session.messages, only):
         yield _message_row(sid, seq, chunk_of.get(seq), message, packer)
 
 

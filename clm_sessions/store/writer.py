@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from clm_sessions.model import Image
 from clm_sessions.store import lineage
-from clm_sessions.store.rows import COLUMNS, HEAVY, KEYS, Row, Rows
+from clm_sessions.store.rows import COLUMNS, HEAVY, KEYS, Only, Row, Rows
 from clm_sessions.store.schema import FTS
 
 OF_SESSION = tuple(t for t in COLUMNS if t not in ("projects", "sessions"))
@@ -78,11 +78,13 @@ class Writer:
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
 
-    def sync(self, rows: Rows, images: Mapping[str, Image], before: Iterable[str]) -> bool:
+    def sync(self, rows: Rows, images: Mapping[str, Image], before: Iterable[str], only: Only | None = None) -> bool:
         """Make the tables hold ``rows`` for their sessions and nothing for those ``before`` that are gone.
 
-        ``before``: keys of the bundle's sessions that are in the database. Returns whether any row changed.
+        ``before``: keys of the bundle's sessions that are in the database. ``only``: all other rows are as they should
+        be, and are not in ``rows``. Returns whether any row changed.
         """
+        only = only or {}
         new = {row[0] for row in rows["sessions"]}
         old = set(before) | (new if self._again else set())
         changed = self._sync_projects(rows["projects"])
@@ -90,9 +92,9 @@ class Writer:
         lost: set[str] = set()
         for table in OF_SESSION:
             if table in HEAVY:
-                changed |= self._merge(table, old, rows[table])
+                changed |= self._merge(table, old, rows[table], only)
                 continue
-            stored = self._stored(table, "session_id", old)
+            stored = self._stored(table, "session_id", old, only)
             if table == "message_attachments":
                 lost = {row[3] for row in stored.values()} - {row[3] for row in rows[table]}
             changed |= self._sync_table(table, stored, rows[table])
@@ -108,13 +110,23 @@ class Writer:
         self._db.executemany(f"INSERT OR {self._on_conflict} INTO projects VALUES (?, ?, ?)", dict.fromkeys(rows))
         return self._db.total_changes > before
 
-    def _stored(self, table: str, column: str, ids: set[str]) -> dict[Row, Row]:
+    def _stored(self, table: str, column: str, ids: set[str], only: Only | None = None) -> dict[Row, Row]:
         names, width = ", ".join(COLUMNS[table]), KEYS[table]
-        return {
-            row[:width]: row
-            for one in sorted(ids)
-            for row in self._db.execute(f"SELECT {names} FROM {table} WHERE {column} = ?", (one,))
-        }
+        found: dict[Row, Row] = {}
+        for one in sorted(ids):
+            seqs = (only or {}).get(one, {}).get(table)
+            rows = (
+                self._db.execute(f"SELECT {names} FROM {table} WHERE {column} = ?", (one,))
+                if seqs is None
+                else self._at(table, one, seqs)
+            )
+            found.update((row[:width], row) for row in rows)
+        return found
+
+    def _at(self, table: str, sid: str, seqs: Iterable[int]) -> Iterator[Row]:
+        names = ", ".join(COLUMNS[table])
+        for seq in seqs:
+            yield from self._db.execute(f"SELECT {names} FROM {table} WHERE session_id = ? AND seq = ?", (sid, seq))
 
     def _sync_table(self, table: str, stored: dict[Row, Row], rows: Iterable[Row]) -> bool:
         width = KEYS[table]
@@ -133,7 +145,7 @@ class Writer:
         self._insert(table, fresh)
         return bool(doomed or fresh)
 
-    def _merge(self, table: str, old: set[str], rows: Iterable[Row]) -> bool:
+    def _merge(self, table: str, old: set[str], rows: Iterable[Row], only: Only) -> bool:
         """``_sync_table`` for rows in the order of their keys: stored ones are read beside them, not into memory."""
         if not old:
             return self._insert(table, rows) > 0
@@ -143,16 +155,19 @@ class Writer:
         gone = set(old)
         for sid, mine in groupby(rows, key=itemgetter(0)):
             gone.discard(sid)
-            for before, row in _side_by_side(self._ordered(table, sid) if sid in old else iter(()), mine):
+            for before, row in _side_by_side(self._ordered(table, sid, only) if sid in old else iter(()), mine):
                 if before is None or row is None or any(before[i] != row[i] for i in compared):
                     fresh += [] if row is None else [row]
                     doomed += [] if before is None else [before[: KEYS[table]]]
-        doomed += [row[: KEYS[table]] for sid in sorted(gone) for row in self._ordered(table, sid)]
+        doomed += [row[: KEYS[table]] for sid in sorted(gone) for row in self._ordered(table, sid, only)]
         self._delete(table, doomed)
         self._insert(table, fresh)
         return bool(doomed or fresh)
 
-    def _ordered(self, table: str, sid: str) -> Iterator[Row]:
+    def _ordered(self, table: str, sid: str, only: Only) -> Iterator[Row]:
+        seqs = only.get(sid, {}).get(table)
+        if seqs is not None:
+            return self._at(table, sid, seqs)
         names = ", ".join(COLUMNS[table])
         # A damaged seq is no number; the row stays until everything is imported again.
         return self._db.execute(

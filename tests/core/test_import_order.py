@@ -1,13 +1,17 @@
 """The same files give the same database, in whatever order and in however many steps they were imported."""
 
 import json
+import os
 from itertools import permutations
+from random import Random
 
 import pytest
 
 from clm_sessions import plugins
+from clm_sessions.ingest import Importer
 from clm_sessions.verify import verify
-from support.logs import check_search_index, import_logs, query, session_id, turn, write_log
+from support.logs import check_search_index, entry, import_logs, query, session_id, turn, write_log
+from support.worlds import content, put, steps, world
 
 SID = session_id()
 
@@ -39,20 +43,6 @@ def test_a_file_beside_a_log_counts_though_it_was_gone_before_the_log_came(tmp_p
     assert findings(database) == []
 
 
-def rows(database):
-    """All that is in a database but the places and times of files."""
-    names = [name for (name,) in query(database, "SELECT name FROM sqlite_master WHERE type = 'table'")]
-    volatile = {"device", "inode", "mtime_ns", "ctime_ns", "checksum"}
-    skipped = {"_sqlite_migrations", "sqlite_stat1", "sqlite_stat4"}
-    found = {}
-    for name in names:
-        if "_fts" not in name and name not in skipped:
-            columns = [one for (one,) in query(database, f"SELECT name FROM pragma_table_info('{name}')")]
-            kept = ", ".join(one for one in columns if name != "sources" or one not in volatile)
-            found[name] = sorted(map(repr, query(database, f"SELECT {kept} FROM {name}")))
-    return found
-
-
 LOGS = {
     "x": lambda root: write_log(root / "-x" / f"{SID}.jsonl", turn(1, "a", "b") + turn(2, "c", "d")),
     "y": lambda root: write_log(root / "-y" / f"{SID}.jsonl", turn(5, "A other", "b")),
@@ -68,16 +58,16 @@ def test_an_agent_is_in_the_session_it_lies_by_whichever_log_came_first(tmp_path
         LOGS[name](root)
         import_logs(tmp_path / "steps.db", root)
     import_logs(tmp_path / "fresh.db", root)
-    assert rows(tmp_path / "steps.db") == rows(tmp_path / "fresh.db")
+    assert content(tmp_path / "steps.db") == content(tmp_path / "fresh.db")
     assert [sid[len(SID) :] for (sid,) in query(tmp_path / "steps.db", "SELECT id FROM sessions ORDER BY id")] == [
         "", ":a1", "~2", "~2:a1",
     ]  # fmt: skip
     assert findings(tmp_path / "steps.db") == []
     check_search_index(tmp_path / "steps.db")
-    before = query(tmp_path / "steps.db", "PRAGMA data_version"), rows(tmp_path / "steps.db")
+    before = query(tmp_path / "steps.db", "PRAGMA data_version"), content(tmp_path / "steps.db")
     report = import_logs(tmp_path / "steps.db", root)
     assert report.sources == {"unchanged": 4}
-    assert before == (query(tmp_path / "steps.db", "PRAGMA data_version"), rows(tmp_path / "steps.db"))
+    assert before == (query(tmp_path / "steps.db", "PRAGMA data_version"), content(tmp_path / "steps.db"))
 
 
 def test_a_second_log_of_one_agent_at_a_deeper_place_leaves_the_first_one_its_bytes(tmp_path):
@@ -88,7 +78,7 @@ def test_a_second_log_of_one_agent_at_a_deeper_place_leaves_the_first_one_its_by
     agent_log(root, "-x", 40, "says something else")
     import_logs(tmp_path / "steps.db", root)
     import_logs(tmp_path / "fresh.db", root)
-    assert rows(tmp_path / "steps.db") == rows(tmp_path / "fresh.db")
+    assert content(tmp_path / "steps.db") == content(tmp_path / "fresh.db")
     assert query(tmp_path / "steps.db", "SELECT max(generation) FROM raw_blocks") == [(0,)]
 
 
@@ -113,7 +103,7 @@ def test_an_agent_stays_with_a_log_that_is_gone(tmp_path):
     assert findings(database) == []
 
 
-def test_an_agent_of_a_copy_that_the_session_has_nowhere_else_goes_on_when_it_grows(tmp_path):
+def test_an_agent_of_a_copy_that_the_session_has_nowhere_else_goes_on_when_it_gcontent(tmp_path):
     root, database = tmp_path / "p", tmp_path / "s.db"
     LOGS["x"](root)
     write_log(root / "-z" / f"{SID}.jsonl", turn(1, "a", "b"))
@@ -159,3 +149,87 @@ def test_an_agent_beside_a_copy_that_says_something_else_is_kept(tmp_path, copy_
         assert titles == [("x says",), ("z says",)]
     archived = "SELECT source_id, generation, byte_length FROM raw_blocks ORDER BY 1, 2, 3"
     assert query(tmp_path / "steps.db", archived) == query(tmp_path / "fresh.db", archived)
+
+
+WORLDS = 600 if os.environ.get("CLM_NIGHTLY") else 24
+
+
+@pytest.mark.parametrize(
+    "seed", [330, 393, *range(WORLDS)]
+)  # the first two: files of one name beside logs that are one
+def test_any_files_imported_in_any_order_and_steps_are_the_same_database(tmp_path, seed):
+    random = Random(seed)
+    files = world(random)
+    for step in steps(random, files):
+        put(tmp_path / "p", step)
+        import_logs(tmp_path / "steps.db", tmp_path / "p")
+    put(tmp_path / "p", {})
+    import_logs(tmp_path / "fresh.db", tmp_path / "p")
+    before = content(tmp_path / "steps.db")
+    assert before == content(tmp_path / "fresh.db")
+    assert findings(tmp_path / "steps.db") == []
+    assert set(import_logs(tmp_path / "steps.db", tmp_path / "p").sources) <= {"unchanged"}
+    assert content(tmp_path / "steps.db") == before
+
+
+@pytest.mark.parametrize("seed", range(WORLDS // 2))
+def test_an_importer_that_is_told_what_changed_makes_the_same_database(tmp_path, seed):
+    random = Random(seed)
+    files = world(random)
+    root = tmp_path / "p"
+    put(root, {})
+    importer = Importer(tmp_path / "told.db", plugins.build(entry_points=False))
+    for step in steps(random, files, growing=0.9):
+        put(root, step)
+        importer.run([root], paths={str(root / name) for name in step})
+        if random.random() < 0.1:  # somebody else writes, too
+            import_logs(tmp_path / "told.db", root, again=True)
+    importer.close()
+    import_logs(tmp_path / "fresh.db", root)
+    assert content(tmp_path / "told.db") == content(tmp_path / "fresh.db")
+    check_search_index(tmp_path / "told.db")
+
+
+def growth():
+    """A log that grows line by line: calls that are answered late, a prompt that is taken back, ids that come twice."""
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}}
+    late = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "late", "is_error": True}
+    said = [*turn(1, "a", "b"), entry("assistant", 5, [call]), *turn(3, "c", "d"), entry("user", 9, [late])]
+    said += [entry("user", 11, "one way", parent="x"), entry("user", 12, "another way", parent="x"), said[0]]
+    return [one | {"parentUuid": one.pop("parent", None)} for one in said]
+
+
+def test_a_log_that_is_kept_in_memory_while_it_grows_by_pieces_of_lines_is_the_same_database(tmp_path):
+    log = write_log(tmp_path / "p" / "-x" / f"{SID}.jsonl", [])
+    importer = Importer(tmp_path / "told.db", plugins.build(entry_points=False))
+    importer.run([tmp_path / "p"])
+    data = b"".join(json.dumps(one).encode() + b"\n" for one in growth())
+    ends = [n for n, byte in enumerate(data, 1) if byte == 10]
+    for end in sorted({*ends, *(n - 1 for n in ends), *(n - 40 for n in ends)}):
+        log.write_bytes(data[:end])
+        importer.run([tmp_path / "p"], paths={str(log)})
+        (tmp_path / "fresh.db").unlink(missing_ok=True)
+        import_logs(tmp_path / "fresh.db", tmp_path / "p")
+        assert query(tmp_path / "told.db", READ) == query(tmp_path / "fresh.db", READ)
+    importer.close()
+    assert content(tmp_path / "told.db") == content(tmp_path / "fresh.db")
+    check_search_index(tmp_path / "told.db")
+
+
+READ = (
+    "SELECT m.*, t.status, t.result, c.kind, c.status, c.preview, c.messages, s.messages, s.tool_errors FROM messages m "
+    "JOIN sessions s ON s.id = m.session_id LEFT JOIN chunks c ON c.session_id = m.session_id AND c.seq = m.chunk_seq "
+    "LEFT JOIN tool_calls t ON t.session_id = m.session_id AND t.message_seq = m.seq ORDER BY m.seq"
+)
+
+
+def test_files_of_one_name_beside_logs_are_kept_apart_with_their_bytes(tmp_path):
+    root, database = tmp_path / "p", tmp_path / "s.db"
+    for folder, kind in (("-x", "gardener"), ("-y", "cook")):
+        meta = root / folder / SID / "subagents" / "agent-a1.meta.json"
+        meta.parent.mkdir(parents=True)
+        meta.write_text(json.dumps({"agentType": kind}))
+        import_logs(database, root)
+    kept = query(database, "SELECT count(DISTINCT source_id), max(generation) FROM raw_blocks")
+    assert kept == [(2, 0)]
+    assert findings(database) == []

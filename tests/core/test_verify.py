@@ -264,3 +264,15 @@ def test_a_row_without_a_sound_key_or_mark_is_made_again(kept, tmp_path, damage)
     import_logs(copy, kept.parent / "logs", again=True)
     assert check(copy).findings == []
     assert dump(copy) == dump(kept)
+
+
+def test_keys_of_sources_that_are_no_text_any_more_are_text_again(kept, tmp_path):
+    copy = tmp_path / "copy.db"
+    shutil.copy(kept, copy)
+    with closing(sqlite3.connect(copy)) as db:
+        db.execute("UPDATE sources SET id = CAST(id AS BLOB)")
+        db.commit()
+    assert check(copy).findings != []
+    import_logs(copy, kept.parent / "logs", again=True)
+    assert check(copy).findings == []
+    assert dump(copy) == dump(kept)

@@ -129,3 +129,15 @@ def test_export_log_on_a_full_disk_leaves_no_half_file(logs, tmp_path):
     assert len(done.stderr.splitlines()) == 1
     assert not target.exists()
     assert Path(done.stderr.split(": ")[1]) == target
+
+
+def test_no_room_for_the_texts_of_a_large_log_is_told_with_its_folder(tmp_path):
+    write_log(tmp_path / "logs" / "p" / f"{SESSION.format(1)}.jsonl", turn(1, "long " * 300_000, "yes"))
+    large = "from clm_sessions.ingest import bundle\nbundle.SPOOLED = 0\n" + SMALL
+    done = subprocess.run(
+        [sys.executable, "-c", large, "import", str(tmp_path / "a.db"), str(tmp_path / "logs")],
+        capture_output=True, text=True, timeout=120, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)),
+    )  # fmt: skip
+    assert said_so(done), done.stderr
+    assert str(tmp_path) in done.stderr
