@@ -41,7 +41,7 @@ class Steps:
         for call in content.tool_calls:
             self._calls.setdefault(call.message, deque()).append(call)
         self._answers = {(call.result_message, call.id) for call in content.tool_calls if call.result is not None}
-        self._agents = _Agents(content.subagents)
+        self._agents = Agents(content.subagents)
 
     def all(self) -> tuple[Step, ...]:
         """All steps in the order of the log; subagents and side entries that belong to no call come last."""
@@ -120,7 +120,7 @@ class Steps:
         return near or subtitle
 
 
-class _Agents:
+class Agents:
     """The subagents of a chunk, each to be taken once by the call that started it."""
 
     def __init__(self, agents: Iterable[SessionInfo]) -> None:
