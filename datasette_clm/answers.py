@@ -26,8 +26,8 @@ def session(db: sqlite3.Connection, visit: Visit) -> Answer:
         place += f", page {page.number} of {page.pages}" if page.pages > 1 else ""
         return _markdown(markdown.session_md(found.info, found.views, place, data.TEXT_LIMIT))
     views = head.views(db, visit, found.info, "transcript")
-    page = html.session_page(found, visit.urls, visit.agent(found.info.format), views)
-    return Page(template="clm_session.html", page=page)
+    agent = visit.agent(found.info.format)
+    return Page(template="clm_session.html", page=html.session_page(found, visit.urls, agent, views))
 
 
 def cards(db: sqlite3.Connection, visit: Visit) -> Answer:

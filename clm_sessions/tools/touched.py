@@ -81,9 +81,3 @@ def absolute(path: str, cwd: str | None) -> str:
         return path
     joined = f"{cwd.rstrip('/')}/{path.removeprefix('./')}"
     return posixpath.normpath(joined) if ".." in path.split("/") else joined
-
-
-def near(path: str, cwd: str | None) -> str:
-    """A path below the working directory without that directory."""
-    folder = (cwd or "").rstrip("/\\")
-    return path[len(folder) + 1 :] if folder and path.startswith((f"{folder}/", f"{folder}\\")) else path

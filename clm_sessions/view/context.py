@@ -47,8 +47,10 @@ class Size:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fill:
-    """The context at the last reply of a chunk: ``tokens`` as recorded, ``grown`` since the chunk before (None: the first,
-    or after a compaction), ``parts`` by category (estimates that add up to ``tokens``)."""
+    """The context at the last reply of a chunk: ``tokens`` as recorded, ``parts`` by category (estimates that add up to it).
+
+    ``grown``: tokens since the chunk before; None for the first, and after a compaction.
+    """
 
     chunk: int
     tokens: int
@@ -65,7 +67,9 @@ def fills(sizes: Iterable[Size], pieces: Iterable[Piece], compactions: Iterable[
     waiting, cuts = list(pieces), sorted(compactions)
     at = cut = 0
     parts: dict[str, float] = {}
-    chunk, base, last = -1, None, None
+    chunk = -1
+    base: int | None = None
+    last: int | None = None
     for size in sorted(sizes, key=lambda s: s.seq):
         begin, compacted = at, cut < len(cuts) and cuts[cut] < size.seq
         while at < len(waiting) and waiting[at].seq < size.seq:

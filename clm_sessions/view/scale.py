@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 _LONG = 60_000
 _TIMES, _PART = 3, 3
@@ -56,7 +57,7 @@ def scale(moments: Iterable[int]) -> Scale:
     shorter ones together, is drawn a third as long as those.
     """
     times = sorted(set(moments))
-    gaps = [after - before for before, after in zip(times, times[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(times)]
     shown = [float(gap) for gap in gaps]
     total, short = 0.0, set()
     for n in sorted(range(len(gaps)), key=gaps.__getitem__):
@@ -64,6 +65,37 @@ def scale(moments: Iterable[int]) -> Scale:
             shown[n] = total / _PART
             short.add(n)
         total += shown[n]
+    return _scale(times, shown, short)
+
+
+def packed(spans: Iterable[tuple[int, int]]) -> Scale:
+    """The axis of stretches of work (start, end in ms): the waits between them together take at most a quarter of it."""
+    merged: list[list[int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([start, end])
+    busy = sum(end - start for start, end in merged)
+    most = busy / (_PART * max(1, len(merged) - 1)) or 1.0
+    times: list[int] = []
+    shown: list[float] = []
+    short: set[int] = set()
+    for n, (start, end) in enumerate(merged):
+        if n:
+            gap = start - times[-1]
+            short |= {len(shown)} if gap > most else set()
+            shown.append(min(float(gap), most))
+        times.append(start)
+        if end > start:
+            times.append(end)
+            shown.append(float(end - start))
+    return _scale(times, shown, short)
+
+
+def _scale(times: Sequence[int], shown: Sequence[float], short: Collection[int]) -> Scale:
+    """``shown``: how long the stretch after each time is drawn; ``short``: which of them are shorter than they were."""
+    total = sum(shown)
     places = [0.0]
     for width in shown:
         places.append(places[-1] + width / total)

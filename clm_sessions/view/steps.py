@@ -21,7 +21,7 @@ from clm_sessions.model import (
 from clm_sessions.view import asides
 from clm_sessions.view.blocks import block_section, content_sections, json_section
 from clm_sessions.view.model import Section, Step, ToolView
-from clm_sessions.view.words import count, one_line, plural
+from clm_sessions.view.words import count, near, one_line, plural
 
 _ASIDES: dict[str, Callable[[int, Message], Step]] = {
     "interruption": asides.interruption,
@@ -97,7 +97,7 @@ class Steps:
         return Step(
             kind="tool",
             title=view.title,
-            subtitle=self._near(view.subtitle),
+            subtitle=near(view.subtitle, self._content.session.cwd),
             status=call.status,
             duration_ms=call.duration_ms,
             badges=(*view.badges, *_marks(call)),
@@ -108,16 +108,6 @@ class Steps:
             family=view.family,
             subagent=agent.id if agent else None,
         )
-
-    def _near(self, subtitle: str) -> str:
-        """A path below the working directory of the session without that directory, which is the same for all."""
-        cwd = (self._content.session.cwd or "").rstrip("/\\")
-        near = (
-            subtitle[len(cwd) + 1 :]
-            if cwd and subtitle[: len(cwd)] == cwd and subtitle[len(cwd) :][:1] in "/\\"
-            else ""
-        )
-        return near or subtitle
 
 
 class Agents:

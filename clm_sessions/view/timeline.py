@@ -13,7 +13,7 @@ from clm_sessions.model import Chunk, Message, Session, SessionInfo, ToolCall
 from clm_sessions.view.build import compaction
 from clm_sessions.view.model import ToolView
 from clm_sessions.view.steps import Agents
-from clm_sessions.view.words import one_line
+from clm_sessions.view.words import near, one_line
 
 Describe = Callable[[ToolCall], ToolView | None]
 _MARKS = {"interruption": "Interrupted", "synthetic": "Notice from the program"}
@@ -225,7 +225,7 @@ def _tool(log: Log, call: ToolCall, agent: Log | None, describe: Describe, depth
         kind="agent" if over else "tool",
         depth=depth,
         label=(view.title if view else one_line(call.name or "")) or "unnamed tool",
-        about=view.subtitle if view else "",
+        about=near(view.subtitle, log.info.cwd) if view else "",
         session=log.info.id,
         chunk=call.chunk,
         message=call.message,
@@ -258,4 +258,3 @@ def _agent(agent: Log, depth: int) -> Bar:
         end=start if start is not None and end is not None and end < start else end,
         agent=info.id,
     )
-

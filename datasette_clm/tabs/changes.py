@@ -58,7 +58,13 @@ def file_html(
     """The files, each a disclosure with some of its changes. ``limit``: the first, the one past the last, whether alone."""
     first, last, alone = limit
     how = options(
-        visit.urls, info.id, visit.tables, heading=4, more_href=None, max_output=_ALONE if alone else _AMONG, budget=_BUDGET
+        visit.urls,
+        info.id,
+        visit.tables,
+        heading=4,
+        more_href=None,
+        max_output=_ALONE if alone else _AMONG,
+        budget=_BUDGET,
     )
     place = render.Place(how)
     for file in files:
@@ -90,7 +96,7 @@ def _summary(file: File) -> str:
 
 def _counts(added: int | None, removed: int | None) -> str:
     plus = f'<span class="clm-plus">+{added or 0:,}</span>'
-    return f'{plus} <span class="clm-minus">\u2212{removed or 0:,}</span>'
+    return f'{plus} <span class="clm-minus">\u2212{removed:,}</span>' if removed else plus
 
 
 def _change(change: Change, place: render.Place, visit: Visit) -> str:

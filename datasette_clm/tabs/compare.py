@@ -122,7 +122,7 @@ def _pair(db: sqlite3.Connection, visit: Visit, pair: Pair, left: Side, right: S
     """A pair of turns as HTML; copies of each other are shown once, folded."""
     a, b = pair
     same = _same(pair, left, right)
-    numbers = [f"turn {n + 1}" if n is not None else "" for n in pair]
+    numbers = [f"Turn {n + 1:,}" if n is not None else "" for n in pair]
     text = left.turns[a].text if a is not None else right.turns[b].text if b is not None else ""
     return {
         "same": same,
@@ -187,7 +187,12 @@ def _picker(db: sqlite3.Connection, visit: Visit, info: SessionInfo) -> Answer:
             "ok": True,
             "a": info.id,
             "candidates": [
-                {"id": other.id, "title": other.title, "why": why, "url": visit.urls.compare(info.id, other.id, ".json")}
+                {
+                    "id": other.id,
+                    "title": other.title,
+                    "why": why,
+                    "url": visit.urls.compare(info.id, other.id, ".json"),
+                }
                 for other, why in found
             ],
         }
@@ -199,7 +204,10 @@ def _picker(db: sqlite3.Connection, visit: Visit, info: SessionInfo) -> Answer:
             "sides": [_named(info, visit)],
             "action": visit.urls.compare_form(),
             "a": info.id,
-            "candidates": [{**_named(other, visit), "href": visit.urls.compare(info.id, other.id), "why": why} for other, why in found],
+            "candidates": [
+                {**_named(other, visit), "href": visit.urls.compare(info.id, other.id), "why": why}
+                for other, why in found
+            ],
             "json": visit.urls.compare(info.id, "", ".json"),
         },
     )

@@ -77,7 +77,9 @@ def answer(db: sqlite3.Connection, visit: Visit) -> Answer:
             "peak": _peak(filled, info),
             "rows": [_row(chunk, by_chunk.get(chunk.seq), prompts, visit.urls, info.id) for chunk in shown],
             "characters": [(CATEGORIES[name], f"{n:,}") for name, n in totals(rows.pieces).items()],
-            "tools": [(safe(bdi(one_line(name, 60))), f"{n:,}", f"{size:,}") for name, n, size in by_tool(rows.pieces)[:TOOLS]],
+            "tools": [
+                (safe(bdi(one_line(name, 60))), f"{n:,}", f"{size:,}") for name, n, size in by_tool(rows.pieces)[:TOOLS]
+            ],
             "pager": head.pager(page, visit, info, "context", "Rows"),
             "json": _address(visit.urls, info.id, page),
         },
@@ -119,7 +121,9 @@ def _messages(db: sqlite3.Connection, sid: str) -> tuple[list[Piece], dict[str, 
         if origin in _OUTSIDE or kind == "compact":
             continue
         if text or image:
-            pieces.append(Piece(seq=seq, category=_ORIGINS.get(origin, "injected"), characters=text or 0, images=int(image > 0)))
+            pieces.append(
+                Piece(seq=seq, category=_ORIGINS.get(origin, "injected"), characters=text or 0, images=int(image > 0))
+            )
         if thinking:
             pieces.append(Piece(seq=seq, category="thinking", characters=thinking))
     return pieces, first
@@ -152,7 +156,9 @@ def _sizes(db: sqlite3.Connection, sid: str, first: Mapping[str, int]) -> list[S
         (sid,),
     )
     return [
-        Size(seq=min(seq, first.get(reply, seq)), chunk=chunk, tokens=tokens) for seq, chunk, reply, tokens in rows if tokens
+        Size(seq=min(seq, first.get(reply, seq)), chunk=chunk, tokens=tokens)
+        for seq, chunk, reply, tokens in rows
+        if tokens
     ]
 
 
@@ -215,16 +221,18 @@ def _row(chunk: Chunk, fill: Fill | None, prompts: Mapping[int, str], urls: Urls
     return {
         "href": href,
         "number": chunk.seq + 1,
-        "prompt": prompts[chunk.seq],
+        "prompt": safe(esc(prompts[chunk.seq])),
         "tokens": f"{fill.tokens:,}",
         "grown": "" if fill.grown is None else f"{fill.grown:+,}".replace("-", "\u2212"),
-        "parts": [(name, CATEGORIES[name].split(":")[0], count(round(size))) for name, size in parts if round(size)],
+        "parts": [
+            (name, CATEGORIES[name].split(":")[0], count(round(size)))
+            for name, size in parts
+            if size >= fill.tokens / 100
+        ],
     }
 
 
-def chart(
-    listed: Sequence[Chunk], by_chunk: Mapping[int, Fill], used: Sequence[str], urls: Urls, sid: str
-) -> str:
+def chart(listed: Sequence[Chunk], by_chunk: Mapping[int, Fill], used: Sequence[str], urls: Urls, sid: str) -> str:
     """Stacked bars of the turns, at most ``BARS`` (of more, the fullest of each group), compactions as lines."""
     top = max((fill.tokens for fill in by_chunk.values()), default=0)
     if not top:
@@ -232,7 +240,9 @@ def chart(
     step = -(-len(listed) // BARS)
     groups = [listed[n : n + step] for n in range(0, len(listed), step)]
     width = 100 / max(len(groups), 8)
-    shapes = "".join(_stack(group, by_chunk, used, top, (n * width, width), urls, sid) for n, group in enumerate(groups))
+    shapes = "".join(
+        _stack(group, by_chunk, used, top, (n * width, width), urls, sid) for n, group in enumerate(groups)
+    )
     words = f"Context per turn, {len(by_chunk):,} turns, largest {count(top)} tokens; the table below has the figures"
     return (
         f'<figure class="clm-fill"><p class="clm-fill-top" aria-hidden="true">{count(top)} tokens</p>'

@@ -32,7 +32,6 @@ def _number(n: int | None) -> str:
 
 
 _FIGURES: tuple[tuple[str, Callable[[SessionInfo], str]], ...] = (
-    ("Agent", lambda info: " ".join(word for word in (info.agent or info.format, info.version) if word)),
     ("Models", lambda info: ", ".join(info.models)),
     ("Project", lambda info: info.project_name or ""),
     ("Branch", lambda info: info.git_branch or ""),
@@ -54,13 +53,19 @@ _FIGURES: tuple[tuple[str, Callable[[SessionInfo], str]], ...] = (
 
 
 def differences(db: sqlite3.Connection, visit: Visit, a: SessionInfo, b: SessionInfo) -> list[Difference]:
-    """The figures of two sessions, those of tools only if they may be read; what neither recorded is left out."""
-    found = [Difference(what=what, a=told(a), b=told(b)) for what, told in _FIGURES]
+    """The figures of two sessions, those of tools only if they may be read; what is nothing in both is left out."""
+    found = [Difference(what="Agent", a=_agent(visit, a), b=_agent(visit, b))]
+    found += [Difference(what=what, a=told(a), b=told(b)) for what, told in _FIGURES]
     if "tool_calls" in visit.tables:
         found += _files(db, a.id, b.id)
         if "session_tools" in visit.tables:
             found += _tools(db, a.id, b.id)
-    return [one for one in found if one.a or one.b]
+    return [one for one in found if {one.a, one.b} - {"", "0"}]
+
+
+def _agent(visit: Visit, info: SessionInfo) -> str:
+    known = visit.agent(info.format)
+    return " ".join(word for word in (known.label if known else info.format, info.version) if word)
 
 
 def _files(db: sqlite3.Connection, *sids: str) -> Iterator[Difference]:

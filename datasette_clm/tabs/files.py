@@ -11,8 +11,8 @@ from typing import Any
 from clm_sessions.model import SessionInfo
 from clm_sessions.store import reader
 from clm_sessions.times import iso
-from clm_sessions.tools.touched import absolute, near, touches
-from clm_sessions.view.words import one_line
+from clm_sessions.tools.touched import absolute, touches
+from clm_sessions.view.words import near, one_line
 from datasette_clm import ask, loader
 from datasette_clm.pages import page_of
 from datasette_clm.safe import safe
@@ -62,7 +62,9 @@ def answer(db: sqlite3.Connection, visit: Visit) -> Answer:
             "read_count": len(read),
             "all": visit.urls.tab(info.id, "files") if one else None,
             "pager": head.pager(page, visit, info, "files", "Changes" if one else "Files", **kept),
-            "json": visit.urls.tab(info.id, "files", ".json", {**kept, "page": page.number if page.number > 1 else None}),
+            "json": visit.urls.tab(
+                info.id, "files", ".json", {**kept, "page": page.number if page.number > 1 else None}
+            ),
         },
     )
 
@@ -83,7 +85,9 @@ def _data(file: File, changes: Sequence[Change], visit: Visit) -> dict[str, Any]
                 "session": change.session,
                 "chunk": change.call.chunk,
                 "at": iso(change.call.started_at),
-                "diff": [f"{line.sign}{line.text}" for section in change.touch.sections for line in section.diff][:2_000],
+                "diff": [f"{line.sign}{line.text}" for section in change.touch.sections for line in section.diff][
+                    :2_000
+                ],
                 "url": visit.urls.at(change.session, change.call.chunk or 0),
             }
             for change in changes
@@ -103,8 +107,8 @@ def changed(db: sqlite3.Connection, visit: Visit, info: SessionInfo) -> tuple[di
         cwd, who = whose.get(sid, (None, ""))
         for call in reader.tool_calls(db, sid, seqs=[seq for _sid, seq in group], images=False):
             view = visit.registry.describe(call)
-            for touch in touches(call, view, cwd) if view else ():
-                changes.append(Change(touch=touch, call=call, session=sid, who=who))
+            found = touches(call, view, cwd) if view else ()
+            changes += (Change(touch=touch, call=call, session=sid, who=who) for touch in found)
     if all(change.call.started_at is not None for change in changes):
         changes.sort(key=lambda change: change.call.started_at or 0)
     files: dict[str, File] = {}
@@ -117,7 +121,7 @@ def changed(db: sqlite3.Connection, visit: Visit, info: SessionInfo) -> tuple[di
 def _sessions(db: sqlite3.Connection, sid: str) -> Mapping[str, tuple[str | None, str]]:
     """(working directory, name of a subagent) of a session and its subagents."""
     rows = db.execute(
-        f"{head.TREE} SELECT s.id, s.cwd, coalesce(s.description, s.title, s.agent_id, s.id) "  # noqa: S608 - ours
+        f"{head.TREE} SELECT s.id, s.cwd, coalesce(s.description, s.title, s.agent_id, s.id) "
         "FROM tree JOIN sessions s ON s.id = tree.id LIMIT ?",
         (sid, SESSIONS),
     )
@@ -126,7 +130,7 @@ def _sessions(db: sqlite3.Connection, sid: str) -> Mapping[str, tuple[str | None
 
 def _named(db: sqlite3.Connection, visit: Visit, sid: str, family: str) -> list[str]:
     """Names of the tools of a family that the session and its subagents used."""
-    sql = f"{head.TREE} SELECT DISTINCT t.name FROM tree CROSS JOIN tool_calls t ON t.session_id = tree.id"  # noqa: S608 - ours
+    sql = f"{head.TREE} SELECT DISTINCT t.name FROM tree CROSS JOIN tool_calls t ON t.session_id = tree.id"
     names = [row[0] for row in db.execute(sql, (sid,))]
     return [name for name in names if head.family(visit.registry.describe, name) == family]
 
@@ -135,7 +139,7 @@ def _calls(db: sqlite3.Connection, visit: Visit, sid: str) -> tuple[list[tuple[s
     """(session, seq) of the calls that may have changed a file, as many as may be looked at; and how many more there are."""
     names = _named(db, visit, sid, "edit")
     rows = db.execute(
-        f"{head.TREE} SELECT t.session_id, t.seq, length(t.input) FROM tree CROSS JOIN tool_calls t "  # noqa: S608 - ours
+        f"{head.TREE} SELECT t.session_id, t.seq, length(t.input) FROM tree CROSS JOIN tool_calls t "
         f"ON t.session_id = tree.id WHERE t.name IN ({', '.join('?' * len(names))}) ORDER BY t.session_id <> ?, t.session_id, t.seq",
         (sid, *names, sid),
     ).fetchall()
@@ -149,13 +153,11 @@ def _calls(db: sqlite3.Connection, visit: Visit, sid: str) -> tuple[list[tuple[s
     return taken, len(rows) - len(taken)
 
 
-def _read(
-    db: sqlite3.Connection, visit: Visit, info: SessionInfo, files: Mapping[str, File]
-) -> list[tuple[str, int]]:
+def _read(db: sqlite3.Connection, visit: Visit, info: SessionInfo, files: Mapping[str, File]) -> list[tuple[str, int]]:
     """(path, how often) of the files that were read and not changed."""
     names = _named(db, visit, info.id, "read")
     rows = db.execute(
-        f"{head.TREE} SELECT t.path, count(*) FROM tree CROSS JOIN tool_calls t ON t.session_id = tree.id "  # noqa: S608 - ours
+        f"{head.TREE} SELECT t.path, count(*) FROM tree CROSS JOIN tool_calls t ON t.session_id = tree.id "
         f"WHERE t.name IN ({', '.join('?' * len(names))}) AND t.path IS NOT NULL AND t.status = 'ok' GROUP BY 1 ORDER BY 2 DESC, 1",
         (info.id, *names),
     )

@@ -16,7 +16,7 @@ from clm_sessions.render.escape import bdi
 from clm_sessions.times import iso
 from clm_sessions.view import Section
 from clm_sessions.view.blocks import json_section
-from clm_sessions.view.words import one_line, size
+from clm_sessions.view.words import one_line, plural, size
 from datasette_clm import ask, loader
 from datasette_clm.safe import safe
 from datasette_clm.tabs import head
@@ -25,15 +25,18 @@ from datasette_clm.visit import Answer, Body, Missing, Page, Visit
 
 ROWS, WHOLE, DOWNLOAD = 100, 1_000_000, 64_000_000
 """Lines on a page; characters of one record that are shown; bytes of a log that are sent in one piece."""
+_COUNTED = frozenset(("message", "fact", "duplicate", "issue"))
 _UNREAD = "the database holds no raw records (--no-raw)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What is known of the lines of a log without reading it: by number the messages (seq, chunk, ms), issues, facts;
-    by type of record the dispositions that occur."""
+    """What is known of the lines of a log without reading it.
 
-    messages: Mapping[int, tuple[int, int | None]]
+    By number the messages (seq, chunk, whether noise), issues and facts; by type of record the dispositions that occur.
+    """
+
+    messages: Mapping[int, tuple[int, int | None, bool]]
     issues: Mapping[int, str]
     facts: frozenset[int]
     types: Mapping[str, Mapping[str, int]]
@@ -142,7 +145,7 @@ def _told(db: sqlite3.Connection, visit: Visit, sid: str, log: Source, first: in
     """What is told of the lines from ``first`` on, as far as a page may reach."""
     span = (sid, first)
     messages = db.execute(
-        "SELECT line, min(seq), chunk_seq FROM messages WHERE session_id = ? AND line >= ? AND earlier IS NULL "
+        "SELECT line, min(seq), chunk_seq, kind FROM messages WHERE session_id = ? AND line >= ? AND earlier IS NULL "
         "GROUP BY line ORDER BY line LIMIT 20000",
         span,
     )
@@ -156,7 +159,7 @@ def _told(db: sqlite3.Connection, visit: Visit, sid: str, log: Source, first: in
     issues = "SELECT line, kind FROM ingest_issues WHERE session_id = ? AND source_id = ? AND line >= ? LIMIT 20000"
     facts = "SELECT DISTINCT line FROM facts WHERE session_id = ? AND line >= ? AND side IS NULL LIMIT 20000"
     return Told(
-        messages={line: (seq, chunk) for line, seq, chunk in messages},
+        messages={line: (seq, chunk, kind == "hard_noise") for line, seq, chunk, kind in messages},
         issues=dict(db.execute(issues, (sid, log.id, first)).fetchall()) if "ingest_issues" in visit.tables else {},
         facts=frozenset(row[0] for row in db.execute(facts, span)) if "facts" in visit.tables else frozenset(),
         types=types,
@@ -164,7 +167,7 @@ def _told(db: sqlite3.Connection, visit: Visit, sid: str, log: Source, first: in
 
 
 def _row(line: Line, name: str | None, record: Any, told: Told) -> dict[str, Any]:  # noqa: ANN401 - a JSON value
-    message, chunk = told.messages.get(line.number, (None, None))
+    message, chunk, _noise = told.messages.get(line.number, (None, None, False))
     return {
         "line": line.number,
         "type": name,
@@ -178,16 +181,18 @@ def _row(line: Line, name: str | None, record: Any, told: Told) -> dict[str, Any
 
 def _disposition(line: Line, name: str | None, told: Told) -> str:
     """What became of a line; where only its type tells, all that became of lines of that type and is not ruled out."""
-    if line.number in told.messages:
-        return "message"
     if line.number in told.issues:
         return f"issue: {told.issues[line.number]}"
     if line.data is not None and not line.data.strip():
         return "blank"
-    if line.number in told.facts:
+    known = dict.fromkeys(told.types.get(name or "?", {}))
+    found = told.messages.get(line.number)
+    if len(known) > 1 and found is not None:
+        return "noise" if found[2] and "noise" in known else "message"
+    if len(known) > 1 and "fact" in known and line.number in told.facts:
         return "fact"
-    rest = [one for one in told.types.get(name or "?", {}) if one not in {"message", "issue"}]
-    return " or ".join(rest)
+    rest = [one for one in known if len(known) == 1 or one not in {"message", "issue"}]
+    return " or ".join(rest) or ("message" if found is not None else "")
 
 
 def _dispositions(db: sqlite3.Connection, visit: Visit, log: Source) -> dict[str, int]:
@@ -198,9 +203,10 @@ def _dispositions(db: sqlite3.Connection, visit: Visit, log: Source) -> dict[str
 
 
 def _sum(db: sqlite3.Connection, visit: Visit, log: Source) -> str:
-    """``43 lines = 40 message + 3 fact``."""
-    parts = " + ".join(f"{n:,} {name}" for name, n in _dispositions(db, visit, log).items())
-    return f"{log.lines:,} lines" + (f" = {parts}" if parts else "")
+    """``43 lines = 40 messages + 3 facts``."""
+    found = _dispositions(db, visit, log).items()
+    parts = " + ".join(plural(n, name) if name in _COUNTED else f"{n:,} {name}" for name, n in found)
+    return plural(log.lines, "line") + (f" = {parts}" if parts else "")
 
 
 def _types(

@@ -20,7 +20,15 @@ _BUDGET, _PROSE, _OUTPUT, _STEPS = 16_000, 6_000, 3_000, 40
 def turn_side(views: Sequence[ChunkView], turn: Turn, visit: Visit, sid: str, prefix: str) -> str:
     """The cards of a turn with all steps folded; what is left out is said, with a link to its place."""
     how = options(
-        visit.urls, sid, visit.tables, heading=4, id_prefix=prefix, max_prose=_PROSE, max_output=_OUTPUT, max_steps=_STEPS, budget=_BUDGET
+        visit.urls,
+        sid,
+        visit.tables,
+        heading=4,
+        id_prefix=prefix,
+        max_prose=_PROSE,
+        max_output=_OUTPUT,
+        max_steps=_STEPS,
+        budget=_BUDGET,
     )
     html = "".join(render.chunk_html(_folded(view), options=how) for view in views)
     left = turn.last + 1 - turn.first - len(views)

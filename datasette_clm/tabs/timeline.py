@@ -72,9 +72,7 @@ def _page(
         "timed": timed,
         "all": urls.tab(info.id, "timeline") if kept else None,
         "pager": head.pager(page, visit, info, "timeline", "Rows" if kept else "Turns", **kept),
-        "json": urls.tab(
-            info.id, "timeline", ".json", {**kept, "page": page.number if page.number > 1 else None}
-        ),
+        "json": urls.tab(info.id, "timeline", ".json", {**kept, "page": page.number if page.number > 1 else None}),
         "tools": "tool_calls" in visit.tables,
     }
 

@@ -8,7 +8,7 @@ from clm_sessions.render import Options
 from clm_sessions.render.escape import bdi, esc
 from clm_sessions.render.when import span_html
 from clm_sessions.times import iso
-from clm_sessions.view.scale import Scale, scale
+from clm_sessions.view.scale import Scale, packed, scale
 from clm_sessions.view.timeline import Bar, Turn
 from clm_sessions.view.words import duration, one_line, plural
 from datasette_clm.urls import Urls
@@ -26,7 +26,11 @@ def turn_html(turn: Turn, rows: Sequence[Bar], urls: Urls, sid: str, first: int,
     axis = scale(_moments(rows))
     timed = [row for row in shown if row.start is not None]
     untimed = [row for row in shown if row.start is None]
-    body = f'{_axis(axis)}<ol class="clm-rows-of-time">{"".join(_row(row, axis, urls) for row in timed)}</ol>' if timed else ""
+    body = (
+        f'{_axis(axis)}<ol class="clm-rows-of-time">{"".join(_row(row, axis, urls) for row in timed)}</ol>'
+        if timed
+        else ""
+    )
     if untimed:
         label = "No time recorded" if timed else f"No times recorded ({plural(len(untimed), 'entry', 'entries')})"
         items = "".join(f"<li>{_what(row, urls)}{_sign(row)}</li>" for row in untimed)
@@ -37,7 +41,9 @@ def turn_html(turn: Turn, rows: Sequence[Bar], urls: Urls, sid: str, first: int,
         link = urls.tab(sid, "timeline", query={"turn": turn.number})
         body += f'<p class="clm-cut"><a href="{esc(link)}">This turn alone</a>, with {plural(hidden, "more row")}</p>'
     kind = " clm-turn-compact" if turn.kind == "compact" else ""
-    return f'<section class="clm-turn{kind}" aria-labelledby="t{turn.number}">{_head(turn, urls, sid)}{body}</section>\n'
+    return (
+        f'<section class="clm-turn{kind}" aria-labelledby="t{turn.number}">{_head(turn, urls, sid)}{body}</section>\n'
+    )
 
 
 def _head(turn: Turn, urls: Urls, sid: str) -> str:
@@ -46,7 +52,9 @@ def _head(turn: Turn, urls: Urls, sid: str) -> str:
         facts.append(duration(turn.ended_at - turn.started_at))
     facts += [plural(turn.tool_calls, "call")] if turn.tool_calls else []
     facts += [f'<span class="clm-is-error">✗ {turn.tool_errors:,} failed</span>'] if turn.tool_errors else []
-    facts += [f'<span class="clm-is-interrupted">{_SIGNS["interrupted"]}</span>'] if turn.status == "interrupted" else []
+    facts += (
+        [f'<span class="clm-is-interrupted">{_SIGNS["interrupted"]}</span>'] if turn.status == "interrupted" else []
+    )
     about = bdi(turn.text or f"({turn.kind})")
     joined = '<span class="clm-dot"> · </span>'.join(fact for fact in facts if fact)
     return (
@@ -141,14 +149,15 @@ def overview_html(every: Sequence[Turn], here: Collection[int], urls: Urls, sid:
     step = -(-len(timed) // _MOST_TURNS)
     groups = [timed[n : n + step] for n in range(0, len(timed), step)]
     spans = [(group, _begin(group), _end(group)) for group in groups]
-    axis = scale(at for _group, begin, end in spans for at in (begin, end))
+    axis = packed((begin, end) for _group, begin, end in spans)
     shapes = "".join(_turn_mark(group, begin, end, axis, here, urls, sid) for group, begin, end in spans)
     waits = "".join(
-        f'<rect class="clm-wait" x="{100 * b.at:.3f}%" width="{100 * b.width:.3f}%" y="0" height="34"></rect>' for b in axis.breaks
+        f'<rect class="clm-wait" x="{100 * b.at:.3f}%" width="{100 * b.width:.3f}%" y="0" height="34"></rect>'
+        for b in axis.breaks
     )
     words = f"{plural(len(timed), 'turn')} in {duration(axis.times[-1] - axis.times[0]) or '0 s'}"
     if axis.breaks:
-        words += f"; {plural(len(axis.breaks), 'long wait')} drawn short (hatched)"
+        words += "; waits between them (grey) are drawn short"
     label = f"All turns in time: {words}. The turns below can be reached by their pages."
     return (
         f'<figure class="clm-all-turns"><svg width="100%" height="34" role="img" aria-label="{esc(label)}">{waits}{shapes}</svg>'
