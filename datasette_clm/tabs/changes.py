@@ -2,54 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
 from clm_sessions import render
-from clm_sessions.model import SessionInfo, ToolCall
+from clm_sessions.model import SessionInfo
 from clm_sessions.render.escape import bdi, esc
 from clm_sessions.render.when import time_html
-from clm_sessions.tools.touched import Touch
 from clm_sessions.view.words import one_line, plural
 from datasette_clm.html import options
+from datasette_clm.tabs.touching import Change, File
 from datasette_clm.visit import Visit
 
 _BUDGET, _ALONE, _AMONG = 250_000, 60_000, 6_000
 """Characters of diffs on a page, of one change on the page of its file, and of one on the page of all files."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One change of a file: what, by which call of which session (``who``: a subagent's name, empty for the session)."""
-
-    touch: Touch
-    call: ToolCall
-    session: str
-    who: str = ""
-
-
-@dataclass(slots=True, kw_only=True)
-class File:
-    """A file and its changes in order."""
-
-    path: str
-    name: str
-    changes: list[Change] = field(default_factory=list)
-
-    @property
-    def added(self) -> int | None:
-        """Lines added, as far as they are known."""
-        return _sum(change.touch.added for change in self.changes)
-
-    @property
-    def removed(self) -> int | None:
-        """Lines removed, as far as they are known."""
-        return _sum(change.touch.removed for change in self.changes)
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [n for n in counts if n is not None]
-    return sum(known) if known else None
 
 
 def file_html(

@@ -19,7 +19,7 @@ from datasette_clm.pages import Page as Paging
 from datasette_clm.pages import page_of
 from datasette_clm.safe import safe
 from datasette_clm.tabs import head
-from datasette_clm.tabs.head import family
+from datasette_clm.tabs.touching import family
 from datasette_clm.urls import Urls
 from datasette_clm.visit import Answer, Body, Missing, Page, Visit
 

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from clm_sessions import render
 from clm_sessions.formats.base import LogFormat
-from clm_sessions.model import SessionInfo, ToolCall
+from clm_sessions.model import SessionInfo
 from clm_sessions.render.escape import bdi
 from clm_sessions.render.when import time_html
-from clm_sessions.view import ToolView
 from clm_sessions.view.words import one_line
 from datasette_clm import raw
 from datasette_clm.data import paging
 from datasette_clm.pages import Page
 from datasette_clm.safe import safe
+from datasette_clm.tabs.touching import count
 from datasette_clm.urls import Urls
 from datasette_clm.visit import Visit
 
 _SHOWN = ("Agent", "Model", "Project", "Branch", "Prompts", "Tool calls", "Duration")
 _UTC = render.Options().tz
-Describe = Callable[[ToolCall], ToolView | None]
-TREE = "WITH RECURSIVE tree(id) AS (SELECT ? UNION SELECT s.id FROM sessions s JOIN tree ON s.parent_id = tree.id)"
-"""A session and all its subagents, as SQL that takes its id."""
 
 
 def tabs(urls: Urls, info: SessionInfo, tables: Collection[str], here: str, files: int | None) -> dict[str, Any]:
@@ -49,13 +46,8 @@ def tabs(urls: Urls, info: SessionInfo, tables: Collection[str], here: str, file
 
 def views(db: sqlite3.Connection, visit: Visit, info: SessionInfo, here: str) -> dict[str, Any]:
     """What the macro ``tabs`` needs. ``here``: transcript, timeline, context, files or raw."""
-    return tabs(visit.urls, info, visit.tables, here, named(db, visit.tables, info.id, visit.registry.describe))
-
-
-def family(describe: Callable[[ToolCall], ToolView | None], name: str | None) -> str:
-    """What kind of tool a name stands for (``read``, ``edit`` …), by its describer; empty if none says so."""
-    view = describe(ToolCall(id=None, name=name, input={}, status="ok", message=0))
-    return view.family if view else ""
+    files = count(db, visit.registry.describe, info) if "tool_calls" in visit.tables else None
+    return tabs(visit.urls, info, visit.tables, here, files)
 
 
 def head(db: sqlite3.Connection, visit: Visit, info: SessionInfo, here: str, what: str) -> dict[str, Any]:
@@ -69,18 +61,6 @@ def head(db: sqlite3.Connection, visit: Visit, info: SessionInfo, here: str, wha
         "line": safe(facts_line(info, agent)),
         "tabs": views(db, visit, info, here),
     }
-
-
-def named(db: sqlite3.Connection, tables: Collection[str], sid: str, describe: Describe) -> int | None:
-    """How many files were edited, for the tab: those that calls name by a path. None if there are none or they may not be known."""
-    if "tool_calls" not in tables:
-        return None
-    calls = f"{TREE} SELECT {{}} FROM tree CROSS JOIN tool_calls t ON t.session_id = tree.id"
-    names = [row[0] for row in db.execute(calls.format("DISTINCT t.name"), (sid,))]
-    edits = [name for name in names if family(describe, name) == "edit"]
-    marks = ", ".join("?" * len(edits))
-    sql = calls.format("count(DISTINCT t.path)") + f" WHERE t.name IN ({marks}) AND t.status <> 'error'"
-    return int(db.execute(sql, (sid, *edits)).fetchone()[0]) or None
 
 
 def facts_line(info: SessionInfo, agent: LogFormat | None) -> str:

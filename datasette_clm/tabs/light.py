@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +38,7 @@ class Lights:
 
     def _log(self, info: SessionInfo, first: int, last: int, limit: int, wanted: Sequence[str], depth: int) -> Log:
         span = (info.id, first, last)
-        messages, chunks = _messages(self._db, span, limit + 1)
+        messages, chunks = _messages(self._db, span, limit + 1, own=depth > 0)
         left = 0
         if len(messages) > limit:
             total = "SELECT count(*) FROM messages WHERE session_id = ? AND chunk_seq BETWEEN ? AND ?"
@@ -48,10 +48,13 @@ class Lights:
             info=info,
             messages=messages,
             chunks=chunks,
-            calls=_calls(self._db, span, max(messages, default=-1)) if self._tools else (),
+            calls=[call for call in self._calls(span, messages) if call.message in messages],
             agents=self._agents(info, wanted, depth) if wanted and depth < DEPTH else (),
             left=left,
         )
+
+    def _calls(self, span: tuple[str, int, int], messages: Mapping[int, Message]) -> list[ToolCall]:
+        return _calls(self._db, span, max(messages, default=-1)) if self._tools else []
 
     def _agents(self, info: SessionInfo, wanted: Sequence[str], depth: int) -> list[Log]:
         found = {a.agent_id: a for a in reader.session_infos(self._db, "s.parent_id = ?", (info.id,))}
@@ -66,13 +69,14 @@ class Lights:
 
 
 def _messages(
-    db: sqlite3.Connection, span: tuple[str, int, int], limit: int
+    db: sqlite3.Connection, span: tuple[str, int, int], limit: int, *, own: bool
 ) -> tuple[dict[int, Message], dict[int, int]]:
-    """Messages of some chunks by seq, without content, and the chunk of each."""
+    """Messages of some chunks by seq, without content, and the chunk of each; ``own``: not those copied from elsewhere."""
     rows = db.execute(
         "SELECT seq, chunk_seq, kind, origin, role, at, reply_id, model FROM messages "
-        "WHERE session_id = ? AND chunk_seq BETWEEN ? AND ? ORDER BY chunk_seq, seq LIMIT ?",
-        (*span, limit),
+        "WHERE session_id = ? AND chunk_seq BETWEEN ? AND ? AND (NOT ? OR coalesce(inherited, 0) = 0) "
+        "ORDER BY chunk_seq, seq LIMIT ?",
+        (*span, own, limit),
     ).fetchall()
     found = {
         seq: Message(

@@ -73,6 +73,8 @@ def _moments(rows: Sequence[Bar]) -> Iterator[int]:
 
 def _axis(axis: Scale) -> str:
     """Time since the beginning at every quarter, and what was left out."""
+    if len(axis.times) < 2:
+        return ""
     ticks = [axis.time(quarter / 4) for quarter in range(5)]
     labels = "".join(f"<li>{_since(axis.times[0], tick)}</li>" for tick in ticks if tick is not None)
     breaks = "".join(f"<li>{duration(b.end - b.start)} in which nothing began or ended</li>" for b in axis.breaks)
@@ -100,7 +102,7 @@ def _row(row: Bar, axis: Scale, urls: Urls) -> str:
 
 def _took(row: Bar) -> str:
     if row.duration_ms is None:
-        return "no end"
+        return "end unknown" if row.status in {"ok", "error"} else "no end"
     return duration(row.duration_ms) if row.duration_ms else "0 ms"
 
 
@@ -124,16 +126,17 @@ def _what(row: Bar, urls: Urls) -> str:
 
 
 def _track(row: Bar, axis: Scale) -> str:
-    """The bar. One without an end runs on to the end of the axis, dashed."""
+    """The bar. One that was never answered runs on to the end of the axis, dashed; one whose end is unknown is a moment."""
     left = 100 * axis.at(row.start or 0)
-    right = 100.0 if row.end is None else 100 * axis.at(row.end)
+    lasting = row.end is None and row.status in {"unanswered", "interrupted", None}
+    right = 100.0 if lasting else 100 * axis.at(row.start or 0 if row.end is None else row.end)
     width = max(right - left, _THINNEST)
     left = min(left, 100 - width)
     waits = "".join(
         f'<rect class="clm-wait" x="{100 * b.at:.2f}%" width="{100 * b.width:.2f}%" y="0" height="18"></rect>'
         for b in axis.breaks
     )
-    opened = ' stroke-dasharray="3 3"' if row.end is None else ""
+    opened = ' stroke-dasharray="3 3"' if lasting else ""
     shape = f'<rect class="clm-w" x="{left:.2f}%" width="{width:.2f}%" y="3" height="12" rx="2"{opened}></rect>'
     return f'<svg class="clm-track" width="100%" height="18" aria-hidden="true" focusable="false">{waits}{shape}</svg>'
 
