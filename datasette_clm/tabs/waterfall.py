@@ -161,6 +161,8 @@ def overview_html(every: Sequence[Turn], here: Collection[int], urls: Urls, sid:
     words = f"{plural(len(timed), 'turn')} in {duration(axis.times[-1] - axis.times[0]) or '0 s'}"
     if axis.breaks:
         words += "; waits between them (grey) are drawn short"
+    if any(turn.tool_errors for turn in timed):
+        words += "; a red line marks failed calls"
     label = f"All turns in time: {words}. The turns below can be reached by their pages."
     return (
         f'<figure class="clm-all-turns"><svg width="100%" height="34" role="img" aria-label="{esc(label)}">{waits}{shapes}</svg>'
@@ -184,10 +186,11 @@ def _turn_mark(
     width = max(100 * axis.at(end) - left, 0.25)
     failed = sum(turn.tool_errors for turn in group)
     classes = "clm-turn-mark" + (" clm-here" if any(turn.number in here for turn in group) else "")
-    classes += " clm-is-error" if failed else ""
     words = f"Turn {first.number:,}, {duration(end - begin) or '0 s'}" + (f", {failed:,} failed" if failed else "")
     link = urls.tab(sid, "timeline", query={"turn": first.number})
+    place = f'x="{min(left, 100 - width):.3f}%" width="{width:.3f}%"'
+    below = f'<rect class="clm-turn-failed" {place} y="27" height="4"></rect>' if failed else ""
     return (
-        f'<a href="{esc(link)}" tabindex="-1"><rect class="{classes}" x="{min(left, 100 - width):.3f}%" width="{width:.3f}%" '
-        f'y="6" height="22" rx="2"><title>{words}</title></rect></a>'
+        f'<a href="{esc(link)}" tabindex="-1"><rect class="{classes}" {place} '
+        f'y="5" height="20" rx="2"><title>{words}</title></rect>{below}</a>'
     )
