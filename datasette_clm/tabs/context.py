@@ -246,7 +246,7 @@ def chart(listed: Sequence[Chunk], by_chunk: Mapping[int, Fill], used: Sequence[
     words = f"Context per turn, {len(by_chunk):,} turns, largest {count(top)} tokens; the table below has the figures"
     return (
         f'<figure class="clm-fill"><p class="clm-fill-top" aria-hidden="true">{count(top)} tokens</p>'
-        f'<svg width="100%" height="180" role="img" aria-label="{esc(words)}">{shapes}</svg></figure>'
+        f'<svg width="100%" height="180" role="group" aria-label="{esc(words)}">{shapes}</svg></figure>'
     )
 
 

@@ -26,6 +26,8 @@ from datasette_clm.visit import Answer, Body, Missing, Page, Visit
 ROWS, WHOLE, DOWNLOAD = 100, 1_000_000, 64_000_000
 """Lines on a page; characters of one record that are shown; bytes of a log that are sent in one piece."""
 _COUNTED = frozenset(("message", "fact", "duplicate", "issue"))
+_NOTES = frozenset(("repaired", "refused"))
+"""Issues beside the disposition of a line, not instead of it."""
 _UNREAD = "the database holds no raw records (--no-raw)"
 
 
@@ -33,13 +35,15 @@ _UNREAD = "the database holds no raw records (--no-raw)"
 class Told:
     """What is known of the lines of a log without reading it.
 
-    By number the messages (seq, chunk, whether noise), issues and facts; by type of record the dispositions that occur.
+    By number the messages (seq, chunk, whether noise), issues and facts; by type of record the dispositions that occur. ``pending``: the
+    number of the unfinished last line, if there is one.
     """
 
     messages: Mapping[int, tuple[int, int | None, bool]]
     issues: Mapping[int, str]
     facts: frozenset[int]
     types: Mapping[str, Mapping[str, int]]
+    pending: int | None
 
 
 def answer(db: sqlite3.Connection, visit: Visit) -> Answer:
@@ -163,6 +167,7 @@ def _told(db: sqlite3.Connection, visit: Visit, sid: str, log: Source, first: in
         issues=dict(db.execute(issues, (sid, log.id, first)).fetchall()) if "ingest_issues" in visit.tables else {},
         facts=frozenset(row[0] for row in db.execute(facts, span)) if "facts" in visit.tables else frozenset(),
         types=types,
+        pending=log.lines if _dispositions(db, visit, log).get("pending") else None,
     )
 
 
@@ -181,11 +186,13 @@ def _row(line: Line, name: str | None, record: Any, told: Told) -> dict[str, Any
 
 def _disposition(line: Line, name: str | None, told: Told) -> str:
     """What became of a line; where only its type tells, all that became of lines of that type and is not ruled out."""
-    if line.number in told.issues:
+    if told.issues.get(line.number, "repaired") not in _NOTES:
         return f"issue: {told.issues[line.number]}"
     if line.data is not None and not line.data.strip():
         return "blank"
-    known = dict.fromkeys(told.types.get(name or "?", {}))
+    if line.number == told.pending:
+        return "pending"
+    known = dict.fromkeys(told.types.get(name, {}) if name else ())
     found = told.messages.get(line.number)
     if len(known) > 1 and found is not None:
         return "noise" if found[2] and "noise" in known else "message"

@@ -165,7 +165,7 @@ def overview_html(every: Sequence[Turn], here: Collection[int], urls: Urls, sid:
         words += "; a red line marks failed calls"
     label = f"All turns in time: {words}. The turns below can be reached by their pages."
     return (
-        f'<figure class="clm-all-turns"><svg width="100%" height="34" role="img" aria-label="{esc(label)}">{waits}{shapes}</svg>'
+        f'<figure class="clm-all-turns"><svg width="100%" height="34" role="group" aria-label="{esc(label)}">{waits}{shapes}</svg>'
         f"<figcaption>{words}</figcaption></figure>"
     )
 
