@@ -1,7 +1,7 @@
 """The parts of the context add up to what was recorded, and nothing is claimed that the log does not tell."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clm_sessions.view.context import CATEGORIES, Piece, Size, fills
@@ -36,6 +36,7 @@ def test_growth_that_came_with_an_image_is_not_shared_out():
     assert dict(fill.parts) == {"start": 10, "images": 1490}
 
 
+@settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.integers(1, 10**6), min_size=1, max_size=30),
     st.lists(st.tuples(st.integers(0, 40), st.sampled_from(list(CATEGORIES)), st.integers(0, 10**5)), max_size=40),
