@@ -14,11 +14,20 @@ from datasette_clm import cells, defaults, detect, incoming, links, routes, shad
 from datasette_clm._compat import Datasette, Request, hookimpl
 from datasette_clm.urls import SCRIPTS, STYLE, Urls
 
+_TABS = (
+    "clm_timeline.html",
+    "clm_context.html",
+    "clm_files.html",
+    "clm_raw.html",
+    "clm_record.html",
+    "clm_compare.html",
+)
 _PAGES = {
     "clm_session.html": ("clm.js",),
     "clm_chunk.html": ("clm.js",),
     "clm_search.html": ("clm.js",),
     "clm_overview.html": ("clm.js",),
+    **dict.fromkeys(_TABS, ("clm.js",)),
 }
 """Our pages by template, with the scripts that each loads."""
 

@@ -9,6 +9,7 @@ from clm_sessions.errors import DatabaseError
 from clm_sessions.export import markdown
 from clm_sessions.export.data import chunk_data
 from datasette_clm import ask, data, find, html, loader, raw
+from datasette_clm.tabs import head
 from datasette_clm.visit import Answer, Body, Missing, Page, Visit
 
 
@@ -24,7 +25,9 @@ def session(db: sqlite3.Connection, visit: Visit) -> Answer:
         place = f"chunks {page.first:,} to {page.last:,} of {page.total:,}"
         place += f", page {page.number} of {page.pages}" if page.pages > 1 else ""
         return _markdown(markdown.session_md(found.info, found.views, place, data.TEXT_LIMIT))
-    return Page(template="clm_session.html", page=html.session_page(found, visit.urls, visit.agent(found.info.format)))
+    views = head.views(db, visit, found.info, "transcript")
+    agent = visit.agent(found.info.format)
+    return Page(template="clm_session.html", page=html.session_page(found, visit.urls, agent, views))
 
 
 def cards(db: sqlite3.Connection, visit: Visit) -> Answer:

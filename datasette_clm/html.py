@@ -51,8 +51,8 @@ def options(urls: Urls, sid: str, tables: frozenset[str], **more: Any) -> Option
     return Options(**given)
 
 
-def session_page(loaded: Loaded, urls: Urls, agent: LogFormat | None) -> dict[str, Any]:
-    """What the template of a session page needs. ``agent``: the format of its log, if it is installed."""
+def session_page(loaded: Loaded, urls: Urls, agent: LogFormat | None, views: dict[str, Any]) -> dict[str, Any]:
+    """What the template of a session page needs. ``agent``: the format of its log, if it is installed; ``views``: the tabs."""
     info, ask, sid = loaded.info, loaded.ask, loaded.info.id
     how = options(urls, sid, loaded.tables)
     here = set(loaded.page.seqs)
@@ -87,6 +87,7 @@ def session_page(loaded: Loaded, urls: Urls, agent: LogFormat | None) -> dict[st
         "resume": agent.resume_command.format(id=shlex.quote(info.native_id))
         if agent and agent.resume_command and info.role == "main"
         else None,
+        "tabs": views,
         "json": urls.session(
             sid, ".json", query=ask.query(page=loaded.page.number if loaded.page.number > 1 else None)
         ),

@@ -49,6 +49,24 @@ class Urls:
         """The bytes of the log behind a message."""
         return self._path("session", sid, "raw", str(message))
 
+    def tab(self, sid: str, name: str, format: str = "", query: Mapping[str, object] | None = None) -> str:  # noqa: A002
+        """Another view of a session: ``timeline``, ``context``, ``files``, ``raw``. Empty parts of ``query`` are left out."""
+        given = {key: value for key, value in (query or {}).items() if value not in {None, ""}}
+        return self._path("session", sid, name) + format + (f"?{urlencode(given)}" if given else "")
+
+    def log(self, sid: str) -> str:
+        """The whole log as a file."""
+        return self._path("session", sid, "raw", "log")
+
+    def compare(self, a: str, b: str = "", format: str = "", **query: object) -> str:  # noqa: A002
+        """Two sessions side by side, or (without ``b``) what ``a`` could be compared with."""
+        given = {"a": a, "b": b, **query}
+        return f"{self._path('compare')}{format}?{urlencode({key: value for key, value in given.items() if value})}"
+
+    def compare_form(self) -> str:
+        """Where a form sends two sessions to be compared."""
+        return self._path("compare")
+
     def search(self, q: str = "", session: str = "") -> str:
         """The search page."""
         given = {key: value for key, value in (("q", q), ("session", session)) if value}

@@ -57,11 +57,15 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """Anything else. ``data``: other sites may read it where Datasette allows that (``--cors``)."""
+    """Anything else. ``data``: other sites may read it where Datasette allows that (``--cors``).
+
+    ``name``: it is a file to save, of this name (letters, digits, ``.``, ``-`` and ``_`` only).
+    """
 
     content: str | bytes
     kind: str
     data: bool = False
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

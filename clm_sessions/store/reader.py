@@ -157,9 +157,12 @@ def each_message(db: sqlite3.Connection, sid: str, *, at_once: int = 500) -> Ite
         yield from messages(db, sid, calls=calls, seqs=range(start, start + at_once)).values()
 
 
-def tool_calls(db: sqlite3.Connection, sid: str, *, images: bool = True) -> list[ToolCall]:
-    """All tool calls of a session, in order."""
-    return [call for _seq, call in _calls(db, sid, "", (), images)]
+def tool_calls(
+    db: sqlite3.Connection, sid: str, *, seqs: Sequence[int] | None = None, images: bool = True
+) -> list[ToolCall]:
+    """Tool calls of a session in order; all, or those in ``seqs`` (ascending)."""
+    parts = _in_parts("seq", seqs)
+    return [call for part, arguments in parts for _seq, call in _calls(db, sid, part, arguments, images)]
 
 
 def requests(db: sqlite3.Connection, sid: str) -> list[Request]:

@@ -21,7 +21,7 @@ from clm_sessions.model import (
 from clm_sessions.view import asides
 from clm_sessions.view.blocks import block_section, content_sections, json_section
 from clm_sessions.view.model import Section, Step, ToolView
-from clm_sessions.view.words import count, one_line, plural
+from clm_sessions.view.words import count, near, one_line, plural
 
 _ASIDES: dict[str, Callable[[int, Message], Step]] = {
     "interruption": asides.interruption,
@@ -41,7 +41,7 @@ class Steps:
         for call in content.tool_calls:
             self._calls.setdefault(call.message, deque()).append(call)
         self._answers = {(call.result_message, call.id) for call in content.tool_calls if call.result is not None}
-        self._agents = _Agents(content.subagents)
+        self._agents = Agents(content.subagents)
 
     def all(self) -> tuple[Step, ...]:
         """All steps in the order of the log; subagents and side entries that belong to no call come last."""
@@ -97,7 +97,7 @@ class Steps:
         return Step(
             kind="tool",
             title=view.title,
-            subtitle=self._near(view.subtitle),
+            subtitle=near(view.subtitle, self._content.session.cwd),
             status=call.status,
             duration_ms=call.duration_ms,
             badges=(*view.badges, *_marks(call)),
@@ -109,18 +109,8 @@ class Steps:
             subagent=agent.id if agent else None,
         )
 
-    def _near(self, subtitle: str) -> str:
-        """A path below the working directory of the session without that directory, which is the same for all."""
-        cwd = (self._content.session.cwd or "").rstrip("/\\")
-        near = (
-            subtitle[len(cwd) + 1 :]
-            if cwd and subtitle[: len(cwd)] == cwd and subtitle[len(cwd) :][:1] in "/\\"
-            else ""
-        )
-        return near or subtitle
 
-
-class _Agents:
+class Agents:
     """The subagents of a chunk, each to be taken once by the call that started it."""
 
     def __init__(self, agents: Iterable[SessionInfo]) -> None:

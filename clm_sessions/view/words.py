@@ -51,3 +51,9 @@ def percent(part: int, whole: int) -> str:
 def lines(text: str) -> int:
     """Lines of a text; a final line break ends a line and begins none."""
     return text.count("\n") + (not text.endswith("\n")) if text else 0
+
+
+def near(path: str, folder: str | None) -> str:
+    """A path below ``folder`` without that folder, which is the same for all; any other text as it is."""
+    base = (folder or "").rstrip("/\\")
+    return path[len(base) + 1 :] or path if base and path.startswith((f"{base}/", f"{base}\\")) else path

@@ -30,10 +30,11 @@ function localTimes(scope) {
   for (const time of scope.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;
-    const clock = { hour: "2-digit", minute: "2-digit" };
+    const seconds = /^\d\d:\d\d:\d\d$/.test(time.textContent);
+    const clock = { hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}) };
     const full = { day: "numeric", month: "short", year: "numeric", ...clock };
     time.title = `${at.toLocaleString()} (${time.dateTime})`;
-    time.textContent = at.toLocaleString(undefined, time.textContent.length > 5 ? full : clock);
+    time.textContent = at.toLocaleString(undefined, time.textContent.length > 5 && !seconds ? full : clock);
   }
 }
 

@@ -135,6 +135,9 @@ GIVEN = {
     "for",
 }
 GIVEN |= {"data-n", "role", "action", "method", "type", "name", "value", "placeholder"}
+SHAPES = {"svg", "rect", "title", "figure", "figcaption"}
+INSIDE |= SHAPES
+GIVEN |= {"x", "y", "width", "height", "rx", "stroke-dasharray", "focusable", "scope", "colspan"}
 LINK = re.compile(r"(?:https?://[^\s\\]+|mailto:[^\s\\]+|#[\w-]*|\?[^\s]*|/(?!/)[^\s\\]*)")
 IMAGE = re.compile(r"/(?!/)[^\s\\]+\.blob\?_blob_column=data")
 
