@@ -15,8 +15,8 @@ from datasette_clm._compat import Datasette, Request, hookimpl
 from datasette_clm.urls import SCRIPTS, STYLE, Urls
 
 _PAGES = {
-    "clm_session.html": ("clm.js",),
-    "clm_chunk.html": ("clm.js",),
+    "clm_session.html": ("clm.js", "transcript.js"),
+    "clm_chunk.html": ("clm.js", "chunk.js"),
     "clm_search.html": ("clm.js",),
     "clm_overview.html": ("clm.js",),
 }

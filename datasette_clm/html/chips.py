@@ -15,30 +15,38 @@ _TOOL_CHIPS = 8
 
 
 def chips(loaded: Loaded, urls: Urls) -> Iterator[dict[str, Any]]:
-    """The filters as links: each switches one part of the transcript on or off, on all pages."""
-    info, ask = loaded.info, loaded.ask
-    parts: list[tuple[str, int | None, bool]] = [
-        ("prompts", info.prompts, True),
-        ("replies", None, True),
-        ("tools", info.tool_calls, "tool_calls" in loaded.tables and info.tool_calls > 0),
-        ("thinking", None, loaded.thinks),
-        ("errors", info.tool_errors, bool(info.tool_errors or info.unanswered or info.interruptions)),
+    """The filters as links: each switches one part of the transcript on or off, and stays near the page it is on."""
+    info, ask, sid = loaded.info, loaded.ask, loaded.info.id
+    first = loaded.page.seqs[0] if loaded.page.seqs else ask.chunk or 0
+    failed = info.tool_errors
+    stopped = info.interruptions + (info.unanswered if "tool_calls" in loaded.tables else 0)
+    parts: list[tuple[str, str, int | None, bool]] = [
+        ("prompts", "prompt" if info.prompts == 1 else "prompts", info.prompts, True),
+        ("replies", "replies", None, True),
+        ("tools", "tool call" if info.tool_calls == 1 else "tool calls", info.tool_calls, _calls(loaded)),
+        ("thinking", "thinking", None, loaded.thinks),
+        ("errors", "failed", failed or None, failed > 0 or any(chunk.status == "error" for chunk in loaded.chunks)),
+        ("interrupted", "interrupted", stopped, stopped > 0),
     ]
-    for part, count, there in parts:
+    for part, label, count, there in parts:
         if there or part in ask.show:
-            yield _chip(
-                part, count, part in ask.show, urls.session(info.id, query=ask.toggled(show=part)), bad=part == "errors"
-            )
+            href = urls.session(sid, query=ask.toggled(show=part, chunk=first))
+            yield _chip(label, count, part in ask.show, href, part)
     for n, (tool, calls, _errors) in enumerate(loaded.tools):
         if n < _TOOL_CHIPS or tool in ask.tools:
-            yield _chip(tool, calls, tool in ask.tools, urls.session(info.id, query=ask.toggled(tool=tool)))
+            href = urls.session(sid, query=ask.toggled(tool=tool, chunk=first))
+            yield _chip(tool, calls, tool in ask.tools, href, "tool")
 
 
-def _chip(label: str, count: int | None, on: bool, href: str, bad: bool = False) -> dict[str, Any]:
+def _calls(loaded: Loaded) -> bool:
+    return "tool_calls" in loaded.tables and loaded.info.tool_calls > 0
+
+
+def _chip(label: str, count: int | None, on: bool, href: str, kind: str) -> dict[str, Any]:
     return {
         "label": safe(bdi(one_line(label, 40))),
         "count": f"{count:,}" if count else "",
         "on": on,
         "href": href,
-        "bad": bad,
+        "kind": kind,
     }

@@ -9,7 +9,7 @@ from typing import Any
 from clm_sessions import render
 from clm_sessions.formats.base import LogFormat
 from clm_sessions.view.words import one_line
-from datasette_clm.html.cards import cards
+from datasette_clm.html.cards import cards, hit_html
 from datasette_clm.html.chips import chips
 from datasette_clm.html.notes import agent_html, agents_words, notes
 from datasette_clm.html.outline import outline
@@ -18,6 +18,7 @@ from datasette_clm.loader import Loaded
 from datasette_clm.pages import Page
 from datasette_clm.safe import safe
 from datasette_clm.urls import Urls
+from datasette_clm.within import LIMIT
 
 
 def session_page(loaded: Loaded, urls: Urls, agent: LogFormat | None) -> dict[str, Any]:
@@ -45,12 +46,17 @@ def session_page(loaded: Loaded, urls: Urls, agent: LogFormat | None) -> dict[st
         "agents_words": agents_words(loaded.relations.agents),
         "chips": list(chips(loaded, urls)),
         "ask": ask,
-        "kept": [(key, value) for key in ("show", "tool") for value in (ask.show if key == "show" else ask.tools)],
+        "kept": [
+            *(("show", part) for part in ask.show),
+            *(("tool", tool) for tool in ask.tools),
+            *([("only", "1")] if ask.only else []),
+        ],
         "action": urls.session(sid),
         "unfiltered": urls.session(sid),
         "outline": safe(outline(loaded, urls, at)),
         "cards": safe("".join(cards(loaded, urls, how))),
         "pager": pager(loaded.page, lambda page: urls.session(sid, query=ask.query(page=page if page > 1 else None))),
+        "found": _found(loaded, urls) if ask.q else None,
         "narrowed": loaded.page.total if ask.narrows else None,
         "total": len(loaded.chunks),
         "resume": agent.resume_command.format(id=shlex.quote(info.native_id))
@@ -62,6 +68,30 @@ def session_page(loaded: Loaded, urls: Urls, agent: LogFormat | None) -> dict[st
         "markdown": urls.session(
             sid, ".md", query=ask.query(page=loaded.page.number if loaded.page.number > 1 else None)
         ),
+    }
+
+
+def _found(loaded: Loaded, urls: Urls) -> dict[str, Any]:
+    """The bar of a search in the session: where the reader stands in what was found, and the ways from there."""
+    hits, ask, sid = loaded.hits, loaded.ask, loaded.info.id
+    here = hits.here
+
+    def at(number: int) -> str:
+        chunk = hits.chunks[number - 1]
+        return urls.session(sid, query=ask.query(hit=number)) + f"#c{chunk}"
+
+    first = loaded.page.seqs[0] if loaded.page.seqs else 0
+    return {
+        "count": len(hits.places),
+        "more": len(hits.places) >= LIMIT,
+        "number": here + 1 if here is not None else None,
+        "chunk": hits.chunks[here] if here is not None else None,
+        "words": safe(hit_html(loaded, here)) if here is not None and not ask.only else None,
+        "previous": at(here) if here else None,
+        "next": at(here + 2) if here is not None and here + 1 < len(hits.places) else None,
+        "only": urls.session(sid, query=ask.query(only=1)),
+        "all": urls.session(sid, query=ask.query(only=0, chunk=first)),
+        "end": urls.session(sid, query=ask.query(q="", only=0, chunk=first)),
     }
 
 

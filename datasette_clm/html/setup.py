@@ -24,6 +24,7 @@ def options(urls: Urls, sid: str, tables: frozenset[str], **more: Any) -> Option
         "permalink": lambda view: urls.at(sid, view.seq),
         "subagent_href": urls.session,
         "more_href": lambda view, _step, _section: urls.chunk(sid, view.seq),
+        "later": lambda view, step: urls.step(sid, view.seq, step),
         "heading": 3,
         **more,
     }
