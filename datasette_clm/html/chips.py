@@ -17,7 +17,7 @@ _TOOL_CHIPS = 8
 def chips(loaded: Loaded, urls: Urls) -> Iterator[dict[str, Any]]:
     """The filters as links: each switches one part of the transcript on or off, and stays near the page it is on."""
     info, ask, sid = loaded.info, loaded.ask, loaded.info.id
-    first = loaded.page.seqs[0] if loaded.page.seqs else ask.chunk or 0
+    first = loaded.page.seqs[0] if loaded.page.number > 1 else 0
     failed = info.tool_errors
     stopped = info.interruptions + (info.unanswered if "tool_calls" in loaded.tables else 0)
     parts: list[tuple[str, str, int | None, bool]] = [
