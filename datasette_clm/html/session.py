@@ -30,11 +30,12 @@ def session_page(loaded: Loaded, urls: Urls, agent: LogFormat | None) -> dict[st
     def at(seq: int) -> str:
         return f"#c{seq}" if seq in here else urls.at(sid, seq)
 
+    bars = render.bars(loaded.chunks, loaded.sizes)
     head = render.session_header_html(
         info,
         options=how,
         agent=agent.label if agent else None,
-        bars=render.bars(loaded.chunks, loaded.sizes),
+        bars=bars if len(bars) > 1 else (),
         href=at,
         level=1,
     )
