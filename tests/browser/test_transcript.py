@@ -115,11 +115,11 @@ def test_finding_works_without_scripts(chromium, address):
     page.get_by_role("link", name="Next").first.click()
     assert count(page) == "2 of 120 for answer"
     page.goto(f"{address}/x/-/session/{SID}?q=needle")
-    assert "the needle" in page.locator("#c241-1").inner_text()
+    assert "the needle" in page.locator("#c241-1").text_content()
     page.goto(f"{address}/x/-/session/{SID}?page=3")
     page.locator("#c241 > .clm-body summary").nth(1).click()
     page.locator("#c241-2 .clm-later a").click()
-    assert "failed" in page.locator("#c241-2 .clm-inner").inner_text()
+    assert "failed" in page.locator("#c241-2 .clm-inner").text_content()
     context.close()
 
 
@@ -239,15 +239,14 @@ def test_link_markdown_and_command_are_copied(chromium, address):
     copied = []
     item = page.locator(".clm-item").nth(3)
     item.hover()
-    for button in (
-        page.get_by_role("button", name="Copy the command"),
-        item.get_by_role("button", name="Copy link"),
-        item.get_by_role("button", name="Copy Markdown"),
-        page.get_by_role("button", name="Copy Markdown of this page"),
+    for button, said in (
+        (page.get_by_role("button", name="Copy the command"), "Copied the command"),
+        (item.get_by_role("button", name="Copy link"), "Copied the link"),
+        (item.get_by_role("button", name="Copy Markdown"), "Copied the chunk as Markdown"),
+        (page.get_by_role("button", name="Copy Markdown of this page"), "Copied the page as Markdown"),
     ):
         button.click()
-        expect(page.locator(".clm-said")).to_contain_text("Copied")
-        page.wait_for_timeout(50)
+        expect(page.locator(".clm-said")).to_have_text(said)
         copied.append(page.evaluate("navigator.clipboard.readText()"))
     context.close()
     assert copied[0] == f"claude --resume {SID}"
