@@ -46,6 +46,8 @@ function stand() {
   for (const one of root.querySelectorAll(".clm-here")) one.classList.remove("clm-here");
   const here = found();
   if (!here) return;
+  /* What is scrolled to stops below the bar, whatever height that has. */
+  root.style.setProperty("--clm-bar", `${root.querySelector(".clm-found-bar").offsetHeight}px`);
   here.classList.add("clm-here");
   if (here.tagName === "DETAILS") here.open = true;
   reveal(here);
@@ -57,7 +59,8 @@ function stand() {
   }
   requestAnimationFrame(() => requestAnimationFrame(() => {
     const top = first?.getBoundingClientRect().top;
-    if (top > innerHeight - 60) scrollBy(0, top - innerHeight / 2);
+    const bar = root.querySelector(".clm-found-bar").offsetHeight;
+    if (top > innerHeight - 60 || top < bar) scrollBy(0, top - innerHeight / 2);
   }));
 }
 
