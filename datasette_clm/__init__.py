@@ -23,8 +23,8 @@ _TABS = (
     "clm_compare.html",
 )
 _PAGES = {
-    "clm_session.html": ("clm.js",),
-    "clm_chunk.html": ("clm.js",),
+    "clm_session.html": ("clm.js", "transcript.js"),
+    "clm_chunk.html": ("clm.js", "chunk.js"),
     "clm_search.html": ("clm.js",),
     "clm_overview.html": ("clm.js",),
     **dict.fromkeys(_TABS, ("clm.js",)),

@@ -54,8 +54,23 @@ def chunk(db: sqlite3.Connection, visit: Visit) -> Answer:
         return _json({"ok": True, "session": info.id, **body, "raw_urls": raws})
     if visit.format == ".md":
         return _markdown(markdown.session_md(info, [view], f"chunk {view.number} of {info.chunks:,}", None))
-    page = html.chunk_page(info, content, view, visit.urls, visit.tables, raw_too=raw_too)
+    step = ask.number(visit.args.get("step"))
+    page = html.chunk_page(info, content, view, visit.urls, visit.tables, raw_too=raw_too, step=step)
     return Page(template="clm_chunk.html", page=page)
+
+
+def part(db: sqlite3.Connection, visit: Visit) -> Answer:
+    """What ``step`` (from 0) of a chunk holds, or the list of the records behind the chunk; for the page to put in."""
+    found = loader.load_chunk(db, visit.tables, visit.sid, visit.number("chunk"), visit.registry.describe)
+    if found is None:
+        return Missing(words="No such session or chunk")
+    info, content, view = found
+    step = ask.number(visit.args.get("step"))
+    if step is None:
+        body = html.records_html(info, content, visit.urls, raw_too=set(raw.NEEDS) <= visit.tables)
+    else:
+        body = html.step_html(view, step, info, visit.urls, visit.tables) or ""
+    return Body(content=body, kind="text/html")
 
 
 def text(db: sqlite3.Connection, visit: Visit) -> Answer:

@@ -22,7 +22,11 @@ def session_json(loaded: Loaded, urls: Urls) -> dict[str, Any]:
         "ok": True,
         "session": export.info_data(loaded.info, urls),
         "relations": export.relations_data(loaded.relations, urls),
-        "filter": {"show": list(ask.show), "tool": list(ask.tools), "q": ask.q},
+        "filter": {"show": list(ask.show), "tool": list(ask.tools), "q": ask.q, "only": ask.only},
+        "hits": [
+            {"chunk": place.chunk, "message": place.message, "what": place.what, "url": urls.at(sid, place.chunk)}
+            for place in loaded.hits.places
+        ],
         "count": loaded.page.total,
         **paging(loaded.page, lambda page: urls.session(sid, ".json", query=ask.query(page=page))),
         "html": urls.session(sid, query=ask.query(page=loaded.page.number)),

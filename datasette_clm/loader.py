@@ -12,16 +12,13 @@ from clm_sessions.model import Chunk, ChunkContent, Message, SessionInfo, ToolCa
 from clm_sessions.store import reader
 from clm_sessions.store.relations import Relations, relations
 from clm_sessions.view import ChunkView, Step, ToolView, chunk_view
-from datasette_clm import find
+from datasette_clm import within
 from datasette_clm.ask import Ask
-from datasette_clm.find import Found
 from datasette_clm.pages import Page, page_of
+from datasette_clm.within import Hits
 
 NEEDS = ("sessions", "chunks", "messages")
 WANTS = ("tool_calls", "attachments", "requests", "projects", "session_tools", "ingest_issues", "sources", "raw_blocks")
-PAGE = 100
-"""Chunks on a page."""
-_FOUND = 400
 Describe = Callable[[ToolCall], ToolView | None]
 
 
@@ -30,8 +27,8 @@ class Loaded:
     """One page of a session.
 
     ``chunks`` are those of the whole session (which messages they hold is said only if some are inherited), ``views``
-    the cards of the page; ``hidden`` says by chunk seq how many steps the filter leaves out; ``found`` by chunk seq the
-    places that hold the words asked for. ``inherited`` is how many messages at the beginning were copied from another
+    the cards of the page; ``hidden`` says by chunk seq how many steps the filter leaves out; ``hits`` are the places
+    that hold the words asked for, on all pages. ``inherited`` is how many messages at the beginning were copied from another
     session. ``tables`` may be read.
     """
 
@@ -48,7 +45,7 @@ class Loaded:
     page: Page
     views: Sequence[ChunkView]
     hidden: Mapping[int, int] = field(default_factory=dict)
-    found: Mapping[int, Sequence[Found]] = field(default_factory=dict)
+    hits: Hits = field(default_factory=Hits)
 
     def copied(self, seq: int) -> bool:
         """Whether a chunk holds nothing but copied messages."""
@@ -62,11 +59,13 @@ def load(db: sqlite3.Connection, tables: frozenset[str], sid: str, ask: Ask, des
         return None
     inherited = reader.inherited(db, sid)
     chunks = reader.chunks(db, sid, members=inherited > 0)
-    found = _found(db, tables, sid, ask.q)
-    wanted = selection(db, tables, sid, chunks, ask, found)
-    page = page_of(wanted, PAGE, page=ask.page, chunk=ask.chunk)
+    wanted = selection(db, tables, sid, chunks, ask)
+    hits = within.find(db, ask.q, tables, sid, set(wanted) if ask.narrows else None)
+    if ask.only and ask.q:
+        wanted = sorted(set(hits.chunks))
+    page, hits = _turned(db, chunks, wanted, ask, hits)
     views = [chunk_view(content, describe) for content in read_contents(db, tables, info, page.seqs)]
-    shown = [narrowed(view, ask, found.get(view.seq, ())) for view in views]
+    shown = [hits.marked(narrowed(view, ask)) for view in views]
     return Loaded(
         ask=ask,
         tables=tables,
@@ -83,8 +82,21 @@ def load(db: sqlite3.Connection, tables: frozenset[str], sid: str, ask: Ask, des
         hidden={
             v.seq: len(v.steps) - len(s.steps) for v, s in zip(views, shown, strict=True) if len(v.steps) > len(s.steps)
         },
-        found={seq: found[seq] for seq in page.seqs if seq in found},
+        hits=hits,
     )
+
+
+def _turned(
+    db: sqlite3.Connection, chunks: Sequence[Chunk], wanted: Sequence[int], ask: Ask, hits: Hits
+) -> tuple[Page, Hits]:
+    """The page to show: that of the hit asked for, else of the chunk, else of the first hit. The hits with their place."""
+    at = None if ask.page else hits.at(ask.hit, ask.chunk)
+    there = hits.chunks[at] if at is not None and (ask.hit or ask.chunk is None) else ask.chunk
+    page = page_of(wanted, _weight(chunks), page=ask.page, chunk=there)
+    here = at if at is not None else hits.at(None, page.seqs[0] if page.seqs else None)
+    shown = {index for seq in page.seqs for index in hits.within(seq)[:3]} if ask.only else set()
+    shown |= {here} if here is not None else set()
+    return page, replace(hits, here=here, snippets=within.snippets(db, hits, sorted(shown)))
 
 
 def load_chunk(
@@ -105,8 +117,13 @@ def load_cards(
     info = session_info(db, tables, sid)
     if info is None:
         return None
-    page = page_of(range(info.chunks), PAGE, page=number)
+    page = page_of(range(info.chunks), _weight(reader.chunks(db, sid, members=False)), page=number)
     return info, page, [chunk_view(content, describe) for content in read_contents(db, tables, info, page.seqs)]
+
+
+def _weight(chunks: Sequence[Chunk]) -> Callable[[int], int]:
+    """What a chunk brings to a page: its tool calls, a row each."""
+    return lambda seq: min(chunks[seq].tool_calls, 200) if seq < len(chunks) else 0
 
 
 def session_info(db: sqlite3.Connection, tables: Collection[str], sid: str) -> SessionInfo | None:
@@ -158,50 +175,45 @@ def selection(
     sid: str,
     chunks: Sequence[Chunk],
     ask: Ask,
-    found: Mapping[int, Sequence[Found]],
 ) -> list[int]:
-    """The seqs of the chunks that hold what was asked for; all of them if nothing was."""
-    every = [chunk.seq for chunk in chunks]
-    if not ask.narrows:
-        return every
-    wanted: set[int] = set() if ask.show or ask.tools else set(every)
-    wanted |= {chunk.seq for chunk in chunks for part in ask.show if part in _IN_CHUNK and _IN_CHUNK[part](chunk)}
+    """The seqs of the chunks that hold the parts and tools asked for; all of them if none were."""
+    if not ask.show and not ask.tools:
+        return [chunk.seq for chunk in chunks]
+    wanted = {chunk.seq for chunk in chunks for part in ask.show if part in _IN_CHUNK and _IN_CHUNK[part](chunk)}
     for part in ask.show:
         for table, where in _IN_ROWS.get(part, ()):
             wanted |= _seqs(db, table, where, (sid,)) if table in tables else set()
     for tool in ask.tools if "tool_calls" in tables else ():
         wanted |= _seqs(db, "tool_calls", "name = ?", (sid, tool))
-    return sorted(wanted & set(found)) if ask.q else sorted(wanted)
+    return sorted(wanted)
 
 
 _IN_CHUNK: Mapping[str, Callable[[Chunk], bool]] = {
     "prompts": lambda chunk: chunk.kind == "user",
-    "errors": lambda chunk: bool(chunk.tool_errors) or chunk.status in {"error", "interrupted"},
+    "errors": lambda chunk: bool(chunk.tool_errors) or chunk.status == "error",
+    "interrupted": lambda chunk: chunk.status == "interrupted",
 }
 _IN_ROWS: Mapping[str, Sequence[tuple[str, str]]] = {
     "replies": [("messages", "origin = 'reply' AND text IS NOT NULL")],
     "thinking": [("messages", "thinking IS NOT NULL")],
     "tools": [("tool_calls", "1")],
-    "errors": [("tool_calls", "status <> 'ok'")],
+    "errors": [("tool_calls", "status = 'error'")],
+    "interrupted": [("tool_calls", "status IN ('interrupted', 'unanswered')"), ("messages", "origin = 'interruption'")],
 }
 """What a part is found by: something about the chunk, or rows of it."""
 
 
-def narrowed(view: ChunkView, ask: Ask, found: Sequence[Found]) -> ChunkView:
-    """A card with the steps that were asked for. Failures asked for, and steps that hold the words, are open."""
+def narrowed(view: ChunkView, ask: Ask) -> ChunkView:
+    """A card with the steps that were asked for. Failures asked for are open."""
     steps = view.steps
     if ask.show or ask.tools:
         steps = tuple(
-            step
-            for step in steps
+            replace(step, index=index)
+            for index, step in enumerate(steps)
             if step.tool in ask.tools or any(_WANTED[part](step) for part in ask.show if part in _WANTED)
         )
-    messages = {place.message for place in found}
-    failures = "errors" in ask.show
-    steps = tuple(
-        replace(step, open=True) if step.message in messages or (failures and step.status == "error") else step
-        for step in steps
-    )
+    if "errors" in ask.show:
+        steps = tuple(replace(step, open=True) if step.status == "error" else step for step in steps)
     return view if steps == view.steps else replace(view, steps=steps)
 
 
@@ -209,18 +221,9 @@ _WANTED: Mapping[str, Callable[[Step], bool]] = {
     "replies": lambda step: step.kind == "text",
     "tools": lambda step: step.kind in {"tool", "result", "subagent"},
     "thinking": lambda step: step.kind == "thinking",
-    "errors": lambda step: (
-        step.kind in {"interruption", "notice"} or step.status in {"error", "interrupted", "unanswered"}
-    ),
+    "errors": lambda step: step.kind == "notice" or step.status == "error",
+    "interrupted": lambda step: step.kind == "interruption" or step.status in {"interrupted", "unanswered"},
 }
-
-
-def _found(db: sqlite3.Connection, tables: Collection[str], sid: str, q: str) -> dict[int, list[Found]]:
-    by_chunk: dict[int, list[Found]] = {}
-    for place in find.places(db, q, tables, session=sid, limit=_FOUND) if q else ():
-        if place.chunk is not None:
-            by_chunk.setdefault(place.chunk, []).append(place)
-    return by_chunk
 
 
 def _seqs(db: sqlite3.Connection, table: str, where: str, arguments: tuple[str, ...]) -> set[int]:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+ITEMS, WEIGHT = 100, 150
+"""The most items on a page, and the weight at which it ends before that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Page ``number`` of ``pages``, both from 1 on. It holds ``seqs``, items ``first`` to ``last`` (from 1) of ``total``."""
+    """Page ``number`` of ``pages``, both from 1 on. It holds ``seqs``, items ``first`` to ``last`` (from 1) of ``total``.
+
+    ``starts``: at which index of the list each page begins.
+    """
 
     number: int
     pages: int
@@ -17,17 +23,43 @@ class Page:
     last: int
     total: int
     seqs: Sequence[int]
+    starts: Sequence[int] = (0,)
+
+    def span(self, number: int) -> tuple[int, int]:
+        """The first and the last item (from 1) of a page."""
+        return self.starts[number - 1] + 1, self.starts[number] if number < self.pages else self.total
 
 
-def page_of(seqs: Sequence[int], size: int, *, page: int | None = None, chunk: int | None = None) -> Page:
-    """The page asked for, or that on which ``chunk`` is or would be; beyond the end the last one. ``seqs`` ascend."""
-    pages = max(1, -(-len(seqs) // size))
+def page_of(
+    seqs: Sequence[int], weight: Callable[[int], int], *, page: int | None = None, chunk: int | None = None
+) -> Page:
+    """The page asked for, or that on which ``chunk`` is or would be; beyond the end the last one. ``seqs`` ascend.
+
+    ``weight`` of a seq: how much it brings to the page beside itself. An item is never split.
+    """
+    starts = _starts(seqs, weight)
     number = page or 1
     if chunk is not None:
-        number = bisect_left(seqs, chunk) // size + 1
-    number = min(number, pages)
-    start = (number - 1) * size
-    held = seqs[start : start + size]
+        number = bisect_right(starts, bisect_left(seqs, chunk))
+    number = min(number, len(starts))
+    start, stop = starts[number - 1], starts[number] if number < len(starts) else len(seqs)
+    held = seqs[start:stop]
     return Page(
-        number=number, pages=pages, first=start + 1 if held else 0, last=start + len(held), total=len(seqs), seqs=held
+        number=number,
+        pages=len(starts),
+        first=start + 1 if held else 0,
+        last=stop,
+        total=len(seqs),
+        seqs=held,
+        starts=starts,
     )
+
+
+def _starts(seqs: Sequence[int], weight: Callable[[int], int]) -> list[int]:
+    starts, held = [0], 0
+    for index, seq in enumerate(seqs):
+        if index - starts[-1] >= ITEMS or held >= WEIGHT:
+            starts.append(index)
+            held = 0
+        held += weight(seq)
+    return starts

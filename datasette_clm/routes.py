@@ -27,6 +27,7 @@ def routes() -> list[tuple[str, View]]:
         (rf"{session}(?P<format>\.json|\.md)?$", guarded(answers.session, needs, wants)),
         (rf"{session}/cards$", guarded(answers.cards, needs, wants)),
         (rf"{session}/chunk/(?P<chunk>\d+)(?P<format>\.json|\.md)?$", guarded(answers.chunk, needs, wants)),
+        (rf"{session}/chunk/(?P<chunk>\d+)/cards$", guarded(answers.part, needs, wants)),
         (rf"{session}/chunk/(?P<chunk>\d+)/text$", guarded(answers.text, needs, wants)),
         (rf"{session}/raw/(?P<message>\d+)$", guarded(answers.record, raw.NEEDS)),
         (rf"^/{_DB}/-/overview(?P<format>\.json)?$", guarded(overview.answer, overview.NEEDS, overview.WANTS)),

@@ -24,7 +24,7 @@ class Urls:
         return "/".join((str(self.datasette.urls.database(self.database)), "-", *map(tilde_encode, parts)))
 
     def session(self, sid: str, format: str = "", query: Mapping[str, object] | None = None) -> str:  # noqa: A002 - ``.json`` or ``.md``
-        """The transcript. ``query``: ``page``, ``chunk``, ``show``, ``tool``, ``q``; empty ones are left out."""
+        """The transcript. ``query``: ``page``, ``chunk``, ``show``, ``tool``, ``q``, ``hit``, ``only``; empty ones are left out."""
         path = self._path("session", sid) + format
         given = {key: value for key, value in (query or {}).items() if value}
         return f"{path}?{urlencode(given, doseq=True)}" if given else path
@@ -36,6 +36,14 @@ class Urls:
     def chunk(self, sid: str, seq: int, format: str = "") -> str:  # noqa: A002
         """A chunk alone, whole."""
         return self._path("session", sid, "chunk", str(seq)) + format
+
+    def step(self, sid: str, seq: int, step: int) -> str:
+        """A chunk alone, one of its steps (from 0) open."""
+        return f"{self.chunk(sid, seq)}?step={step}#c{seq}-{step + 1}"
+
+    def records(self, sid: str, seq: int) -> str:
+        """The list of the records behind a chunk, on its page."""
+        return f"{self.chunk(sid, seq)}?records=1#records"
 
     def text(self, sid: str, seq: int, step: int | None, section: int) -> str:
         """One section of a chunk as plain text."""

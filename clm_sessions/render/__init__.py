@@ -4,20 +4,18 @@
 document; ``css`` is the stylesheet for all of them.
 """
 
-from clm_sessions.render.cards import chunk_html
+from clm_sessions.render.cards import chunk_html, step_body_html
 from clm_sessions.render.header import (
     Bar,
-    Entry,
     bars,
     context_sizes,
     facts,
-    outline,
-    outline_html,
     session_header_html,
     strip_html,
 )
 from clm_sessions.render.images import data_url
 from clm_sessions.render.options import Options
+from clm_sessions.render.outline import Entry, outline, outline_html
 from clm_sessions.render.page import css, page_html, page_parts, root_html
 from clm_sessions.render.sections import Place, section_html
 from clm_sessions.render.terminal import line, text
@@ -41,6 +39,7 @@ __all__ = [
     "root_html",
     "section_html",
     "session_header_html",
+    "step_body_html",
     "strip_html",
     "text",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clm_sessions.render.escape import bdi, esc
-from clm_sessions.render.options import Options
+from clm_sessions.render.options import LATER, Options
 from clm_sessions.render.sections import Place, section_html
 from clm_sessions.render.when import span_html
 from clm_sessions.view import ChunkView, Step
@@ -20,7 +20,9 @@ _STATUS = {
     "error": ("✗", "failed"),
     "interrupted": ("⊘", "interrupted"),
     "unanswered": ("○", "no result"),
+    "abandoned": ("↶", "rewound"),
 }
+_SAID = {"interrupted", "error", "abandoned"}
 _DEFAULT = Options()
 
 
@@ -30,8 +32,10 @@ def chunk_html(view: ChunkView, *, options: Options = _DEFAULT) -> str:
     anchor = f"{options.id_prefix}c{view.seq}"
     place = Place(options, min(options.heading + 1, 6))
     body = _compact(view, place) if kind == "compact" else _sections(view, place) + _steps(view, place)
+    classes = f"clm-chunk clm-{kind} tex2jax_ignore mathjax_ignore"
+    classes += " clm-is-abandoned" if view.status == "abandoned" else ""
     return (
-        f'<article class="clm-chunk clm-{kind} tex2jax_ignore mathjax_ignore" id="{esc(anchor)}" aria-labelledby="{esc(anchor)}-h">'
+        f'<article class="{classes}{_hit(view.hit)} id="{esc(anchor)}" aria-labelledby="{esc(anchor)}-h">'
         f'{_head(view, options, anchor)}<div class="clm-body">{body}</div></article>\n'
     )
 
@@ -42,14 +46,19 @@ def _head(view: ChunkView, options: Options, anchor: str) -> str:
     facts = [span_html(view.started_at, view.ended_at, options.tz)]
     facts += [esc(duration(view.duration_ms))] if view.duration_ms else []
     facts += [f"{count(view.output_tokens)} out"] if view.output_tokens else []
-    facts += [_pill(view.status)] if view.status in {"interrupted", "error"} and not view.badges else []
     facts += [f'<span class="clm-pill clm-is-error">✗ {esc(badge)}</span>' for badge in view.badges]
+    facts += [_pill(view.status)] if view.status in _SAID and not (view.badges and view.status == "error") else []
     who = view.summary if view.kind == "compact" and view.summary else view.who
     return (
         f'<div class="clm-head"><h{level} class="clm-who" id="{esc(anchor)}-h">{bdi(who)}</h{level}>'
         f'<span class="clm-facts">{_joined(facts)}</span>'
         f' <a class="clm-permalink" href="{esc(link)}" aria-label="Link to chunk {view.number}">#{view.number}</a></div>'
     )
+
+
+def _hit(number: int | None) -> str:
+    """The end of a class attribute, and the number of what was found here."""
+    return '"' if number is None else f' clm-found" data-n="{number}"'
 
 
 def _joined(facts: list[str]) -> str:
@@ -103,12 +112,27 @@ def _steps(view: ChunkView, place: Place) -> str:
 
 
 def _say(view: ChunkView, index: int, place: Place) -> str:
-    return f'<div class="clm-say">{_inside(view, index, place)}</div>'
+    return f'<div class="clm-say{_hit(view.steps[index].hit)} id="{_anchor(view, index, place)}">{_inside(view, index, place)}</div>'
+
+
+def step_body_html(view: ChunkView, index: int, *, options: Options = _DEFAULT) -> str:
+    """What a step unfolds to, for a page that left it out (``Options.later``)."""
+    return _inside(view, index, Place(options, min(options.heading + 1, 6)))
+
+
+def _anchor(view: ChunkView, index: int, place: Place) -> str:
+    return f"{esc(place.options.id_prefix)}c{view.seq}-{_own(view, index) + 1}"
+
+
+def _own(view: ChunkView, index: int) -> int:
+    """The place of a step in its chunk."""
+    own = view.steps[index].index if index < len(view.steps) else None
+    return index if own is None else own
 
 
 def _inside(view: ChunkView, index: int, place: Place) -> str:
-    sections = view.steps[index].sections
-    return "".join(section_html(s, place, _more(view, place, index, i)) for i, s in enumerate(sections))
+    sections, own = view.steps[index].sections, _own(view, index)
+    return "".join(section_html(s, place, _more(view, place, own, i)) for i, s in enumerate(sections))
 
 
 def step_html(view: ChunkView, index: int, place: Place) -> str:
@@ -117,11 +141,21 @@ def step_html(view: ChunkView, index: int, place: Place) -> str:
     kind = step.kind if step.kind in _STEPS else "raw"
     classes = f"clm-step clm-s-{kind}" + (f" clm-f-{step.family}" if step.family in _FAMILIES else "")
     classes += f" clm-is-{step.status}" if step.status in _STATUS else ""
-    inner = _inside(view, index, place) + "".join(_agent(step, place.options))
+    head = f'class="{classes}{_hit(step.hit)} id="{_anchor(view, index, place)}"'
+    inner = (_later(view, index, place) or _inside(view, index, place)) + "".join(_agent(step, place.options))
     if not inner:
-        return f'<div class="{classes}"><div class="clm-row">{_row(step)}</div></div>'
+        return f'<div {head}><div class="clm-row">{_row(step)}</div></div>'
     is_open = " open" if step.open else ""
-    return f'<details class="{classes}"{is_open}><summary class="clm-row">{_row(step)}</summary><div class="clm-inner">{inner}</div></details>'
+    return f'<details {head}{is_open}><summary class="clm-row">{_row(step)}</summary><div class="clm-inner">{inner}</div></details>'
+
+
+def _later(view: ChunkView, index: int, place: Place) -> str:
+    """A link in the place of what a closed step holds, if that is to be fetched."""
+    step, later = view.steps[index], place.options.later
+    if step.open or later is None or sum(section.length for section in step.sections) <= LATER:
+        return ""
+    href = later(view, _own(view, index))
+    return f'<p class="clm-goto clm-later"><a href="{esc(href)}">Show {esc(step.title) or "it"}</a></p>' if href else ""
 
 
 def _row(step: Step) -> str:

@@ -1,4 +1,4 @@
-"""The head of a session's page: facts, how the context filled, and the outline. Data first, then its HTML."""
+"""The head of a session's page: facts, and how the context filled. Data first, then its HTML."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from clm_sessions.model import Chunk, Request, SessionInfo
 from clm_sessions.render.escape import bdi, esc
 from clm_sessions.render.options import Options
 from clm_sessions.render.when import time_html
-from clm_sessions.view.build import compaction
-from clm_sessions.view.words import count, duration, one_line, plural
+from clm_sessions.view.words import count, duration
 
 _LEVELS = 20
 
@@ -22,17 +21,6 @@ class Bar:
     seq: int
     tokens: int
     compaction: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A line of the outline: a prompt or a compaction, with the tool calls that followed it."""
-
-    seq: int
-    kind: str
-    text: str
-    tool_calls: int = 0
-    tool_errors: int = 0
 
 
 def facts(info: SessionInfo, agent: str | None = None) -> tuple[tuple[str, str], ...]:
@@ -137,42 +125,3 @@ def _bar(bar: Bar, link: str) -> str:
         if w
     )
     return f'<a href="{esc(link)}" tabindex="-1" title="{words}"><span>{words}</span></a>'
-
-
-def outline(chunks: Iterable[Chunk]) -> tuple[Entry, ...]:
-    """Prompts, commands and compactions in order, each with the tool calls made until the next one."""
-    entries: list[tuple[Chunk, list[int]]] = []
-    for chunk in chunks:
-        if chunk.kind in {"user", "compact"} or (not entries and chunk.kind == "ai"):
-            entries.append((chunk, [0, 0]))
-        if chunk.kind == "ai":
-            entries[-1][1][0] += chunk.tool_calls
-            entries[-1][1][1] += chunk.tool_errors
-    return tuple(
-        Entry(
-            seq=chunk.seq,
-            kind=chunk.kind,
-            text=compaction(chunk) if chunk.kind == "compact" else one_line(chunk.preview, 120) or f"({chunk.kind})",
-            tool_calls=calls,
-            tool_errors=errors,
-        )
-        for chunk, (calls, errors) in entries
-    )
-
-
-def outline_html(entries: Sequence[Entry], href: Callable[[int], str], here: int | None = None) -> str:
-    """The outline as a list of links; ``here``: seq of the entry the page stands at."""
-    rows = "".join(_entry(entry, href(entry.seq), entry.seq == here) for entry in entries)
-    return f'<nav class="clm-outline" aria-label="Outline"><ol>{rows}</ol></nav>' if rows else ""
-
-
-def _entry(entry: Entry, link: str, here: bool) -> str:
-    current = ' aria-current="true"' if here else ""
-    tools = f" <small>{plural(entry.tool_calls, 'tool')}</small>" if entry.tool_calls else ""
-    failed = f' <small class="clm-is-error">✗ {entry.tool_errors:,} failed</small>' if entry.tool_errors else ""
-    counts = f' <span class="clm-counts">{tools}{failed}</span>' if tools or failed else ""
-    kind = "compact" if entry.kind == "compact" else "prompt"
-    return (
-        f'<li class="clm-at-{kind}"><a href="{esc(link)}"{current}><span class="clm-num">{entry.seq + 1}</span> '
-        f"{bdi(entry.text, 'span', 'clm-about')}{counts}</a></li>"
-    )

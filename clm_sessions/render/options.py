@@ -10,6 +10,9 @@ from clm_sessions.model import Image
 from clm_sessions.render.images import data_url
 from clm_sessions.view import ChunkView
 
+LATER = 400
+"""Log text (characters) that a closed step may hold on the page though it could be fetched."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -19,7 +22,8 @@ class Options:
     ``#<prefix>c<seq>``). ``subagent_html`` gives the rendered transcript of a subagent by session key, to be
     nested (it must come from this renderer); ``subagent_href`` a link to it. ``more_href(view, step, section)``: where
     the whole of a cut section is; ``step`` None for a section of the chunk itself, ``section`` None for the steps
-    from ``step`` on. ``heading``: level of a chunk's heading. ``highlight``: colour code by language.
+    from ``step`` on. ``later(view, step)``: address of a page that holds a closed step; such a step is left empty but for
+    that link, for a script to fill when it is opened, if it holds more than ``LATER`` characters. ``heading``: level of a chunk's heading. ``highlight``: colour code by language.
 
     ``max_prose``/``max_output``: text and code per section. ``max_rows`` of a table. ``first_step``, ``max_steps``:
     the steps shown. ``budget``: log text per chunk; past it each section shows ``floor`` characters.
@@ -30,6 +34,7 @@ class Options:
     subagent_html: Callable[[str], str | None] | None = None
     subagent_href: Callable[[str], str | None] | None = None
     more_href: Callable[[ChunkView, int | None, int | None], str | None] | None = None
+    later: Callable[[ChunkView, int], str | None] | None = None
     id_prefix: str = ""
     heading: int = 3
     highlight: bool = True

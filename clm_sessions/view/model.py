@@ -43,6 +43,14 @@ class Section:
     first_line: int | None = None
     folded: bool = False
 
+    @property
+    def length(self) -> int:
+        """About how much text it shows, in characters; an image counts as a thousand."""
+        cells = sum(len(cell) + 8 for row in self.rows for cell in row)
+        return (
+            len(self.text) + sum(len(line.text) + 40 for line in self.diff) + cells + 1_000 * (self.image is not None)
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolView:
@@ -83,11 +91,18 @@ class Step:
     subagent: str | None = None
     """Session key of a subagent attached here, to be loaded on demand."""
     family: str = ""
+    hit: int | None = None
+    """Where somebody looks for words: the number (from 1) of the place found here."""
+    index: int | None = None
+    """Its place (from 0) among the steps of the chunk, where some were left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkView:
-    """A chunk as a card. ``anchor`` is ``c<seq>``. ``number`` is what a reader sees (seq + 1)."""
+    """A chunk as a card. ``anchor`` is ``c<seq>``. ``number`` is what a reader sees (seq + 1).
+
+    ``hit`` is that of its own sections, as in a step.
+    """
 
     seq: int
     number: int
@@ -103,3 +118,4 @@ class ChunkView:
     sections: tuple[Section, ...] = ()
     steps: tuple[Step, ...] = field(default=())
     badges: tuple[str, ...] = ()
+    hit: int | None = None
