@@ -92,7 +92,7 @@ def _turned(
     """The page to show: that of the hit asked for, else of the chunk, else of the first hit. The hits with their place."""
     at = None if ask.page else hits.at(ask.hit, ask.chunk)
     there = hits.chunks[at] if at is not None and (ask.hit or ask.chunk is None) else ask.chunk
-    page = page_of(wanted, _weight(chunks), page=ask.page, chunk=there)
+    page = page_of(wanted, weight=_weight(chunks), page=ask.page, chunk=there)
     here = at if at is not None else hits.at(None, page.seqs[0] if page.seqs else None)
     shown = {index for seq in page.seqs for index in hits.within(seq)[:3]} if ask.only else set()
     shown |= {here} if here is not None else set()
@@ -117,7 +117,7 @@ def load_cards(
     info = session_info(db, tables, sid)
     if info is None:
         return None
-    page = page_of(range(info.chunks), _weight(reader.chunks(db, sid, members=False)), page=number)
+    page = page_of(range(info.chunks), weight=_weight(reader.chunks(db, sid, members=False)), page=number)
     return info, page, [chunk_view(content, describe) for content in read_contents(db, tables, info, page.seqs)]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 ITEMS, WEIGHT = 100, 150
-"""The most items on a page, and the weight at which it ends before that."""
+"""The most chunks on a page, and the weight at which it ends before that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +31,19 @@ class Page:
 
 
 def page_of(
-    seqs: Sequence[int], weight: Callable[[int], int], *, page: int | None = None, chunk: int | None = None
+    seqs: Sequence[int],
+    items: int = ITEMS,
+    *,
+    weight: Callable[[int], int] = lambda _seq: 0,
+    page: int | None = None,
+    chunk: int | None = None,
 ) -> Page:
     """The page asked for, or that on which ``chunk`` is or would be; beyond the end the last one. ``seqs`` ascend.
 
-    ``weight`` of a seq: how much it brings to the page beside itself. An item is never split.
+    ``items``: the most there are on a page; ``weight`` of a seq: how much it brings to the page beside itself, which ends
+    at ``WEIGHT``. An item is never split.
     """
-    starts = _starts(seqs, weight)
+    starts = _starts(seqs, items, weight)
     number = page or 1
     if chunk is not None:
         number = bisect_right(starts, bisect_left(seqs, chunk))
@@ -55,10 +61,10 @@ def page_of(
     )
 
 
-def _starts(seqs: Sequence[int], weight: Callable[[int], int]) -> list[int]:
+def _starts(seqs: Sequence[int], items: int, weight: Callable[[int], int]) -> list[int]:
     starts, held = [0], 0
     for index, seq in enumerate(seqs):
-        if index - starts[-1] >= ITEMS or held >= WEIGHT:
+        if index - starts[-1] >= items or held >= WEIGHT:
             starts.append(index)
             held = 0
         held += weight(seq)
