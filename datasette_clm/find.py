@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from clm_sessions.store.search import MARK_END, MARK_START, fts_query, newest
-
-_WORDS = 24
+from clm_sessions import times
+from clm_sessions.store import search
+from clm_sessions.store.search import fts_query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,42 +29,13 @@ def places(
     db: sqlite3.Connection, q: str, tables: Collection[str], *, session: str | None = None, limit: int = 50
 ) -> list[Found]:
     """The best ``limit`` places for what a person typed; none if it has no letter or digit. Noise is left out."""
-    query = fts_query(q)
-    if query is None:
-        return []
-    found: list[tuple[float, Found]] = []
-    if "messages" in tables:
-        found += _places(db, query, "messages", "m.seq, m.origin, m.at", session, limit)
-    if "tool_calls" in tables:
-        found += _places(db, query, "tool_calls", "m.message_seq, m.name, m.started_at", session, limit)
-    found.sort(key=lambda pair: pair[0])
-    return [place for _rank, place in found[:limit]]
-
-
-def _places(
-    db: sqlite3.Connection, query: str, table: str, columns: str, session: str | None, limit: int
-) -> list[tuple[float, Found]]:
-    """Places in one table. FTS is told the rowids of the session, so that a common word elsewhere costs nothing."""
-    where, arguments = f" AND {newest(table)}", [query]
-    if session is not None:
-        span = f"SELECT min(rowid), max(rowid) FROM {table} WHERE session_id = ?"  # noqa: S608 - the table is ours
-        first, last = db.execute(span, (session,)).fetchone()
-        if first is None:
-            return []
-        where, arguments = " AND f.rowid BETWEEN ? AND ? AND m.session_id = ?", [first, last, session]
-    sql = f"""SELECT m.session_id, s.title, m.chunk_seq, {columns}, snippet({table}_fts, -1, ?, ?, '…', {_WORDS}), f.rank
-        FROM {table}_fts f JOIN {table} m ON m.rowid = f.rowid JOIN sessions s ON s.id = m.session_id
-        WHERE {table}_fts MATCH ?{where} AND m.chunk_seq IS NOT NULL ORDER BY f.rank LIMIT ?"""  # noqa: S608 - names are ours
-    rows = db.execute(sql, (MARK_START, MARK_END, query, *arguments, limit))
+    found = search.find(db, q, session=session, tables=tables, noise=False)
     return [
-        (
-            rank,
-            Found(
-                session=sid, title=title, chunk=chunk, message=message, what=what or "", at=at, snippet=snippet or "",
-                tool=table == "tool_calls",
-            ),
+        Found(
+            session=hit.session_id, title=hit.title, chunk=hit.chunk_seq, message=hit.message_seq, what=hit.name,
+            at=times.iso(hit.at), snippet=hit.snippet, tool=hit.kind == "tool_call",
         )
-        for sid, title, chunk, message, what, at, snippet, rank in rows
+        for hit in search.hits(db, found, found.places[:limit])
     ]  # fmt: skip
 
 

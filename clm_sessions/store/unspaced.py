@@ -15,11 +15,13 @@ from typing import Any
 
 from clm_sessions.store.schema import FTS, INDEXED_CHARACTERS
 
-_RUN = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u303c"
+CHARACTERS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u303c"
     "\u3041-\u318f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc"
-    "\U00020000-\U0003ffff]+"
+    "\U00020000-\U0003ffff"
 )
+"""The characters of such scripts, as the inside of a character class."""
+_RUN = re.compile(f"[{CHARACTERS}]+")
 
 
 def within(text: str | None) -> bool:
@@ -44,7 +46,9 @@ def phrase(term: str) -> tuple[str, bool]:
 def add(db: sqlite3.Connection, table: str, rowids: Iterable[int]) -> None:
     """Put rows into the index of their table; those that are not there, or hold no run, are passed over."""
     names = ", ".join(FTS[table])
-    rows = (row for rowid in rowids for row in db.execute(f"SELECT rowid, {names} FROM {table} WHERE rowid = ?", (rowid,)))
+    rows = (
+        row for rowid in rowids for row in db.execute(f"SELECT rowid, {names} FROM {table} WHERE rowid = ?", (rowid,))
+    )
     db.executemany(f"INSERT INTO {table}_fts_cjk (rowid, {names}) VALUES ({_marks(table)})", spread_rows(rows))
 
 

@@ -19,7 +19,9 @@ def check_unspaced(db: sqlite3.Connection, table: str, result: Result) -> None:
         _make(scratch, db, table)
         scratch.execute(f"CREATE VIRTUAL TABLE temp.{index}_places USING fts5vocab('main', '{index}', 'instance')")
         wrong = {what for what, query in _told(index).items() if _differ(db, scratch, query)}
-    result.add_all(index, (f"the search index does not agree with its table: {what} differ" for what in sorted(wrong)), AGAIN)
+    result.add_all(
+        index, (f"the search index does not agree with its table: {what} differ" for what in sorted(wrong)), AGAIN
+    )
     result.checked["search indexes"] += 1
 
 
