@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Any
 
 from clm_sessions.store import unspaced
@@ -79,21 +78,23 @@ def find(
     ``copies``: also in what a session copied from another one. Of more than ``ranked`` places in a table the newest are
     taken. UsageError if a ``Narrow`` names what the database does not have.
     """
-    places: dict[tuple[str, int], Place] = {}
+    places: list[Place] = []
     queries: dict[str, str] = {}
     newest: dict[str, int] = {}
     for ask in _asks(db, narrow or Narrow(), kinds, noise=noise, copies=copies):
-        if ask.table not in tables:
-            continue
-        asked = _within(db, ask, sessions or Narrow(), session)
-        for index, query in _queries(ask.table, text):
-            queries[index] = query
-            for place in _places(db, index, query, asked, ranked, newest):
-                there = places.setdefault((ask.table, place.rowid), place)
-                if place.rank < there.rank:
-                    places[ask.table, place.rowid] = place
-    ranking = sorted(places.values(), key=attrgetter("rank"))
-    return Found(text=text, places=ranking, queries=queries, newest=newest)
+        if ask.table in tables:
+            asked = _within(db, ask, sessions or Narrow(), session)
+            for index, query in _queries(ask.table, text):
+                queries[index] = query
+                more = _places(db, index, query, asked, ranked, newest)
+                places = _joint(places, more) if places and more and places[-1].table == ask.table else places + more
+    return Found(text=text, places=sorted(places), queries=queries, newest=newest)
+
+
+def _joint(places: list[Place], more: list[Place]) -> list[Place]:
+    """Places of two questions: a row that both found is there once, with its better rank."""
+    best = {(place.table, place.rowid): place for place in sorted([*places, *more], reverse=True)}
+    return list(best.values())
 
 
 def _queries(table: str, text: str) -> list[tuple[str, str]]:
