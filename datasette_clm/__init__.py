@@ -15,9 +15,9 @@ from datasette_clm._compat import Datasette, Request, hookimpl
 from datasette_clm.urls import SCRIPTS, STYLE, Urls
 
 _PAGES = {
-    "clm_session.html": ("clm.js",),
+    "clm_session.html": ("clm.js", "marks.js"),
     "clm_chunk.html": ("clm.js",),
-    "clm_search.html": ("clm.js",),
+    "clm_search.html": ("clm.js", "search.js"),
     "clm_overview.html": ("clm.js",),
 }
 """Our pages by template, with the scripts that each loads."""

@@ -1,4 +1,4 @@
-"""Full-text search for the pages: only in tables that may be read, in one session or in all. No text is an error."""
+"""Find in a session: only in tables that may be read. No text is an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from clm_sessions import times
 from clm_sessions.store import search
-from clm_sessions.store.search import fts_query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,16 +36,3 @@ def places(
         )
         for hit in search.hits(db, found, found.places[:limit])
     ]  # fmt: skip
-
-
-def titles(db: sqlite3.Connection, q: str, limit: int = 10) -> list[tuple[str, str]]:
-    """Sessions whose title holds the words: (id, title)."""
-    query = fts_query(q)
-    if query is None:
-        return []
-    rows = db.execute(
-        "SELECT s.id, s.title FROM sessions_fts f JOIN sessions s ON s.rowid = f.rowid WHERE sessions_fts MATCH ? "
-        "ORDER BY f.rank LIMIT ?",
-        (query, limit),
-    )
-    return [(row[0], row[1]) for row in rows]

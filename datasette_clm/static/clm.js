@@ -95,29 +95,6 @@ function markPlace() {
   cards.forEach((card) => watch.observe(card));
 }
 
-/* The words of a search, marked in the cards. */
-function markWords() {
-  const q = root.querySelector("#clm-q");
-  const place = root.querySelector(".clm-transcript");
-  if (!q || !place || !q.value || !window.Highlight || !CSS.highlights) return;
-  const words = q.value.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
-  const ranges = [];
-  const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node && ranges.length < 2000; node = walker.nextNode()) {
-    const text = node.data.toLowerCase();
-    if (text.length !== node.data.length) continue;
-    for (const word of words) {
-      for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
-        const range = new Range();
-        range.setStart(node, at);
-        range.setEnd(node, at + word.length);
-        ranges.push(range);
-      }
-    }
-  }
-  CSS.highlights.set("clm-find", new Highlight(...ranges));
-}
-
 if (root) {
   keepClicks();
   followTheme();
@@ -129,5 +106,4 @@ if (root) {
   }, true);
   for (const step of root.querySelectorAll("details.clm-step[open]")) loadAgent(step);
   markPlace();
-  markWords();
 }
