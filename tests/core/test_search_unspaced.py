@@ -34,7 +34,7 @@ def seqs(database, text, **asked):
 
 @pytest.mark.parametrize(
     ("asked", "text"),
-    [("水やり", 0), ("水", 0), ("した", 0), ("た", 0), ("庭に水やり", 0), ('"今日は" 水やり', 0), ("函数", 1), ("timer", 1), ("使用timer", 1),
+    [("水やり", 0), ("庭", 0), ("した", 0), ("た", 0), ("庭に水やり", 0), ('"今日は" 水やり', 0), ("函数", 1), ("timer", 1), ("使用timer", 1),
      ("timer函", 1), ("TIMER 浇水", 1), ("รดน้ำ", 2), ("ต้นไม้", 2), ("정원", 3), ("물을", 3), ("cafe", 4), ("wor*", 4)],
 )  # fmt: skip
 def test_a_part_of_a_run_is_found(database, asked, text):
