@@ -52,12 +52,12 @@ function markIn(scope, words) {
   }
 }
 
-/* The first mark of the chunk that was asked for is opened and brought into view. */
+/* The first mark of the chunk that was asked for is opened and brought into view; a folded step hides its preview then. */
 function goTo(target) {
-  const mark = target && target.querySelector("mark");
-  if (!mark) return;
-  for (let up = mark.parentElement; up && up !== target; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
-  mark.scrollIntoView({ block: "center" });
+  const marks = target ? [...target.querySelectorAll("mark")] : [];
+  for (let up = marks[0]; up && up !== target; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
+  const seen = marks.find((mark) => mark.getClientRects().length > 0);
+  if (seen) seen.scrollIntoView({ block: "center" });
 }
 
 const words = place && pattern(asked.get("mark") || asked.get("q") || "");
