@@ -19,8 +19,9 @@ from typing import Any
 
 from clm_sessions.plugins import from_environment
 from clm_sessions.store import search
-from datasette_clm import find, loader, tables
+from datasette_clm import loader, search_find, search_page, tables
 from datasette_clm.ask import Ask
+from datasette_clm.search_ask import SearchAsk
 
 FACET_SIZE = 31
 Statement = tuple[str, tuple[Any, ...]]
@@ -76,9 +77,13 @@ def transcripts(path: str) -> Iterator[tuple[str, Query]]:
 
 def searches(path: str) -> Iterator[tuple[str, Query]]:
     """A word in about half of the texts, one in about one of eighty, one in about a hundred texts; and two of them."""
+    there = frozenset({*loader.NEEDS, *search_page.WANTS})
     for name, word in words(sqlite3.connect(path)).items():
         yield f"search, {name}", lambda db, w=word: len(search.search(db, w, limit=50))
-        yield f"search page, {name}", lambda db, w=word: len(find.places(db, w, {"messages", "tool_calls"}, limit=50))
+        yield (
+            f"search page with its facets, {name}",
+            lambda db, w=word: len(search_find.find(db, SearchAsk(q=w), there).hits),
+        )
 
 
 def words(db: sqlite3.Connection) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from datasette_clm import cells, defaults, detect, incoming, links, routes, shadow
-from datasette_clm._compat import Datasette, Request, hookimpl
+from datasette_clm._compat import Datasette, Request, hookimpl, permission_rule
 from datasette_clm.urls import SCRIPTS, STYLE, Urls
 
 _TABS = (
@@ -25,7 +25,7 @@ _TABS = (
 _PAGES = {
     "clm_session.html": ("clm.js", "transcript.js"),
     "clm_chunk.html": ("clm.js", "chunk.js"),
-    "clm_search.html": ("clm.js",),
+    "clm_search.html": ("clm.js", "search.js"),
     "clm_overview.html": ("clm.js",),
     **dict.fromkeys(_TABS, ("clm.js",)),
 }
@@ -70,6 +70,12 @@ def permission_allowed(datasette: Datasette, actor: Mapping[str, Any] | None, ac
     if action != "view-table" or not isinstance(resource, tuple) or shadow.source(resource[1]) is None:
         return None
     return lambda: shadow.verdict(datasette, actor, *resource)
+
+
+@hookimpl
+def permission_resources_sql(datasette: Datasette, action: str) -> Any:  # noqa: ANN401
+    """1.0: search indexes that hold no text are for nobody."""
+    return permission_rule(*shadow.unspaced(datasette)) if action == "view-table" else None
 
 
 @hookimpl

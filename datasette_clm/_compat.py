@@ -22,6 +22,7 @@ __all__ = [
     "hookimpl",
     "is_modern",
     "may_view",
+    "permission_rule",
     "tilde_decode",
     "tilde_encode",
     "user_tables",
@@ -61,6 +62,13 @@ async def may_view(datasette: Datasette, actor: Mapping[str, Any] | None, databa
         actor, permissions=[("view-table", (database, table)), ("view-database", database), "view-instance"]
     )
     return bool(visible)
+
+
+def permission_rule(sql: str, parameters: Mapping[str, str]) -> Any:  # noqa: ANN401 - Datasette's PermissionSQL
+    """A rule on permissions for 1.0."""
+    from datasette.permissions import PermissionSQL  # type: ignore[import-untyped]
+
+    return PermissionSQL(sql=sql, params=dict(parameters))
 
 
 def user_tables(datasette: Datasette, database: str) -> Mapping[str, Any]:

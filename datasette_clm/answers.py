@@ -8,7 +8,7 @@ import sqlite3
 from clm_sessions.errors import DatabaseError
 from clm_sessions.export import markdown
 from clm_sessions.export.data import chunk_data
-from datasette_clm import ask, data, find, html, loader, raw
+from datasette_clm import ask, data, html, loader, raw
 from datasette_clm.tabs import head
 from datasette_clm.visit import Answer, Body, Missing, Page, Visit
 
@@ -94,16 +94,6 @@ def record(db: sqlite3.Connection, visit: Visit) -> Answer:
     if found is None:
         return Missing(words="No such message, or the database holds no raw records")
     return Body(content=found, kind="text/plain")
-
-
-def search(db: sqlite3.Connection, visit: Visit) -> Answer:
-    """Places and sessions that hold some words."""
-    q, only = ask.parse(visit.args).q, visit.args.get("session") or None
-    places = find.places(db, q, visit.tables, session=only)
-    titles = [] if only else find.titles(db, q)
-    if visit.format == ".json":
-        return _json(data.search_json(q, places, titles, visit.urls))
-    return Page(template="clm_search.html", page=html.search_page(q, only, places, titles, visit.urls))
 
 
 def _json(body: object) -> Body:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from clm_sessions.export import data as export
-from clm_sessions.store.search import pieces
-from datasette_clm.find import Found
 from datasette_clm.loader import Loaded
 from datasette_clm.pages import Page
 from datasette_clm.urls import Urls
@@ -52,28 +49,4 @@ def paging(page: Page, href: Any) -> dict[str, Any]:  # noqa: ANN401 - a functio
         "previous_url": href(page.number - 1) if page.number > 1 else None,
         "next_url": href(page.number + 1) if page.number < page.pages else None,
         "last_url": href(page.pages),
-    }
-
-
-def search_json(q: str, places: Sequence[Found], titles: Sequence[tuple[str, str]], urls: Urls) -> dict[str, Any]:
-    """Places and sessions that hold the words. The ``pieces`` of a snippet say which words were found."""
-    return {
-        "ok": True,
-        "q": q,
-        "count": len(places),
-        "places": [
-            {
-                "session": place.session,
-                "title": place.title,
-                "chunk": place.chunk,
-                "message": place.message,
-                "what": place.what,
-                "tool": place.tool,
-                "at": place.at,
-                "pieces": [{"text": text, "found": marked} for text, marked in pieces(place.snippet)],
-                "url": urls.at(place.session, place.chunk or 0),
-            }
-            for place in places
-        ],
-        "sessions": [{"id": sid, "title": title, "url": urls.session(sid)} for sid, title in titles],
     }

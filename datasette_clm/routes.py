@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from clm_sessions.render import css
-from datasette_clm import answers, csp, detect, guard, loader, overview, raw, tabs
+from datasette_clm import answers, csp, detect, guard, loader, overview, raw, search_page, tabs
 from datasette_clm._compat import Datasette, NotFound, Request, Response, add_cors_headers, tilde_decode
 from datasette_clm.urls import STYLE, Urls
 from datasette_clm.visit import Answer, Body, Make, Missing, Page, Visit
@@ -31,7 +31,7 @@ def routes() -> list[tuple[str, View]]:
         (rf"{session}/chunk/(?P<chunk>\d+)/text$", guarded(answers.text, needs, wants)),
         (rf"{session}/raw/(?P<message>\d+)$", guarded(answers.record, raw.NEEDS)),
         (rf"^/{_DB}/-/overview(?P<format>\.json)?$", guarded(overview.answer, overview.NEEDS, overview.WANTS)),
-        (rf"^/{_DB}/-/search(?P<format>\.json)?$", guarded(answers.search, needs, ("tool_calls",))),
+        (rf"^/{_DB}/-/search(?P<format>\.json|\.csv)?$", guarded(search_page.answer, needs, search_page.WANTS)),
         *((rf"^/{_DB}{pattern}", guarded(make, need, want)) for pattern, make, need, want in tabs.ROUTES),
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from datasette_clm._compat import Datasette, tilde_encode
+from datasette_clm._compat import Datasette, is_modern, tilde_encode
 
 STYLE = "/-/clm-sessions/clm.css"
 SCRIPTS = "/-/static-plugins/clm_sessions/"
@@ -74,6 +74,19 @@ class Urls:
     def compare_form(self) -> str:
         """Where a form sends two sessions to be compared."""
         return self._path("compare")
+
+    def found(self, sid: str, seq: int, q: str) -> str:
+        """A chunk in its transcript, at the first place there that holds the words of a search."""
+        return f"{self._path('session', sid)}?{urlencode({'chunk': seq, 'q': q})}#c{seq}"
+
+    def searching(self, query: Mapping[str, object], format: str = "") -> str:  # noqa: A002 - ``.json`` or ``.csv``
+        """The search page with these parts of its question."""
+        return self._path("search") + format + (f"?{urlencode(query)}" if query else "")
+
+    def sql(self, sql: str, parameters: Mapping[str, str]) -> str:
+        """A query on Datasette's own page for SQL."""
+        place = str(self.datasette.urls.database(self.database)) + ("/-/query" if is_modern(self.datasette) else "")
+        return f"{place}?{urlencode({'sql': sql, **parameters})}"
 
     def search(self, q: str = "", session: str = "") -> str:
         """The search page."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from clm_sessions.store.search import MARK_END, MARK_START, fts_query
+from clm_sessions.store import search
 from clm_sessions.view import ChunkView, Step
 
 LIMIT = 5_000
 """Places that are counted."""
-_WORDS = 24
+_AT_ONCE = 500
+_OPEN = re.compile(r"(?<!-)\b\w{3,}$")
 _ABOUT = {
     "messages": ("m.seq", "coalesce(m.origin, '')", "m.text", "m.thinking"),
     "tool_calls": ("m.message_seq", "m.name", "m.input", "m.result"),
@@ -83,35 +85,32 @@ def find(db: sqlite3.Connection, q: str, tables: Collection[str], sid: str, amon
     As in any search, all words must stand in one message or call; the last one may be the beginning of a word. What no
     index of words finds, such as signs or part of a word, is looked for as it stands.
     """
-    query = fts_query(q)
-    found: list[Place] = []
-    for table in _ABOUT:
-        if table in tables:
-            found += _indexed(db, table, sid, _begun(query)) if query else []
+    indexed = search.find(db, _begun(q), session=sid, tables=tables, noise=False)
+    found = [place for table in _ABOUT for place in _read(db, table, indexed.places)]
     if not found and q:
         for table in _ABOUT:
             found += _scanned(db, table, sid, q) if table in tables else []
     kept = [place for place in found if among is None or place.chunk in among]
     kept.sort(key=lambda place: (place.chunk, place.message, place.tool, place.rowid))
-    return Hits(q=q, places=kept, chunks=[place.chunk for place in kept])
+    return Hits(q=q, places=kept[:LIMIT], chunks=[place.chunk for place in kept[:LIMIT]])
 
 
-def _begun(query: str) -> str:
+def _begun(q: str) -> str:
     """The query with its last word open at the end, if that is long enough to mean something."""
-    last = query[query.rindex('"', 0, -1) :] if query.endswith('"') else ""
-    return f"{query}*" if len(last) > 4 and " " not in last else query
+    return f"{q}*" if _OPEN.search(q) and '"' not in q else q
 
 
-def _indexed(db: sqlite3.Connection, table: str, sid: str, query: str) -> list[Place]:
-    """By the index. FTS is told the rowids of the session, so that a common word elsewhere costs nothing."""
-    first, last = db.execute(f"SELECT min(rowid), max(rowid) FROM {table} WHERE session_id = ?", (sid,)).fetchone()  # noqa: S608 - ours
-    if first is None:
-        return []
+def _read(db: sqlite3.Connection, table: str, places: Sequence[search.Place]) -> Iterator[Place]:
+    """Places that the index found, with the chunk and the message of each."""
     message, what, *_texts = _ABOUT[table]
-    sql = f"""SELECT m.chunk_seq, {message}, m.rowid, {what} FROM {table}_fts f JOIN {table} m ON m.rowid = f.rowid
-        WHERE {table}_fts MATCH ? AND f.rowid BETWEEN ? AND ? AND m.session_id = ? AND m.chunk_seq IS NOT NULL
-        LIMIT ?"""  # noqa: S608 - names are ours
-    return _places(table, db.execute(sql, (query, first, last, sid, LIMIT)))
+    rowids = [place.rowid for place in places if place.table == table]
+    for start in range(0, len(rowids), _AT_ONCE):
+        some = rowids[start : start + _AT_ONCE]
+        rows = db.execute(
+            f"SELECT m.chunk_seq, {message}, m.rowid, {what} FROM {table} m WHERE m.rowid IN ({', '.join('?' * len(some))})",  # noqa: S608 - ours
+            some,
+        )
+        yield from _places(table, rows)
 
 
 def _scanned(db: sqlite3.Connection, table: str, sid: str, q: str) -> list[Place]:
@@ -132,15 +131,11 @@ def _places(table: str, rows: sqlite3.Cursor) -> list[Place]:
 
 def snippets(db: sqlite3.Connection, hits: Hits, wanted: Iterable[int]) -> dict[int, str]:
     """Snippets of the hits at some indexes; the words in them are marked by STX and ETX. Those scanned for have none."""
-    query = fts_query(hits.q)
-    made: dict[int, str] = {}
-    for index in wanted if query else ():
-        place = hits.places[index]
-        table = "tool_calls" if place.tool else "messages"
-        row = db.execute(
-            f"SELECT snippet({table}_fts, -1, ?, ?, '…', {_WORDS}) FROM {table}_fts WHERE {table}_fts MATCH ? AND rowid = ?",  # noqa: S608
-            (MARK_START, MARK_END, _begun(query or ""), place.rowid),
-        ).fetchone()
-        if row and row[0]:
-            made[index] = row[0]
-    return made
+    some = {index: _asked(hits.places[index]) for index in wanted}
+    read = search.hits(db, search.Found(text=_begun(hits.q)), list(some.values()))
+    return {index: hit.snippet for index, hit in zip(some, read, strict=True) if search.MARK_START in hit.snippet}
+
+
+def _asked(place: Place) -> search.Place:
+    index = "tool_calls_fts" if place.tool else "messages_fts"
+    return search.Place(rank=0, found_in=index, rowid=place.rowid, session="", name=place.what, at=None)

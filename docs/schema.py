@@ -17,7 +17,8 @@ Schema {SCHEMA_VERSION} of the database that `clm-sessions import` makes. Times 
 day, durations milliseconds. Empty (NULL) means "not recorded", 0 means "recorded as zero". Rows of a session are named by
 `session_id` and a `seq` that follows its place in the log; importing again, or in another order, gives the same rows.
 
-Full-text search ({", ".join(f"`{table}_fts`" for table in FTS)}) covers the first {INDEXED_CHARACTERS:,} characters of each text.
+Full-text search ({", ".join(f"`{table}_fts`" for table in FTS)}) covers the first {INDEXED_CHARACTERS:,} characters of each text;
+texts in scripts without spaces stand in `…_fts_cjk` as well, two characters a word, under the same rowid.
 Totals over sessions: sum the `own_*` columns, or rows with `inherited = 0`; the other counts say what a session shows.
 """
 

@@ -30,13 +30,13 @@ _SNIPPET = 600
 def search(arguments: Sequence[str], kinds: Sequence[str], limit: int, as_json: bool, **asked: Any) -> None:  # noqa: ANN401 - see options.narrow
     """Find the places that hold all words of TEXT, best first. Any text is a query.
 
-    "quoted words" are a phrase, word* finds what begins so, accents and case do not matter; put -- before a text that
-    begins with a dash. What a fork copied is found in the session it comes from. In a pipe it is a line for each place,
+    "quoted words" are a phrase, word* finds what begins so, -word leaves out (flags of one or two letters are words),
+    accents and case do not matter; put -- before a text that begins with a dash. What a fork copied is found in the session it comes from. In a pipe it is a line for each place,
     with tabs between: session, chunk, time, what it is, project, snippet with the words found between ** and **.
     """
     text, database = options.words_and_database(arguments)
     narrow, tz = options.narrow(**asked)
-    if narrow.tools and set(kinds) - {"tool"}:
+    if narrow.tools and set(kinds) - {"tool", "input", "output"}:
         raise UsageError("--tool finds calls of tools only; leave out --kind")
     with open_db(database) as db:
         hits = db.search(text, limit=limit or LIMIT, narrow=narrow, kinds=kinds, noise=False, copies=False)

@@ -13,6 +13,7 @@ from clm_sessions.errors import DatabaseError
 from clm_sessions.ingest import ledger
 from clm_sessions.plugins import Registry
 from clm_sessions.sources import bundle_key
+from clm_sessions.store import unspaced
 from clm_sessions.store.rows import COLUMNS, KEYS
 from clm_sessions.store.schema import FTS
 from clm_sessions.store.writer import OF_SESSION
@@ -67,6 +68,7 @@ def index(db: sqlite3.Connection) -> None:
     """Make every search index anew from its table."""
     for table in FTS:
         db.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('rebuild')")
+        unspaced.rebuild(db, table)
 
 
 def all_known(db: sqlite3.Connection, registry: Registry) -> bool:

@@ -69,11 +69,11 @@ def of_rows(db: sqlite3.Connection, narrow: Narrow, alias: str, at: str) -> Cond
     sessions, bound = of_sessions(db, Narrow(projects=narrow.projects, formats=narrow.formats))
     parts = [f"{alias}.session_id IN (SELECT s.id FROM sessions s WHERE {sessions})"] if sessions else []
     span, times_ = of_time(narrow, f"{alias}.{at}", f"{alias}.{at}")
-    days, of_days = _of_days(narrow, f"{alias}.day")
-    return " AND ".join([*parts, *([span] if span else []), *days]), [*bound, *times_, *of_days]
+    days, bound_days = of_days(narrow, f"{alias}.day")
+    return " AND ".join([*parts, *([span] if span else []), *days]), [*bound, *times_, *bound_days]
 
 
-def _of_days(narrow: Narrow, column: str) -> tuple[list[str], list[Any]]:
+def of_days(narrow: Narrow, column: str) -> tuple[list[str], list[Any]]:
     """The same span in whole UTC days, for the index there is on them."""
     ends = [(f"{column} >= ?", narrow.since)] if narrow.since is not None else []
     ends += [(f"{column} <= ?", narrow.until)] if narrow.until is not None else []

@@ -148,6 +148,8 @@ FTS: dict[str, tuple[str, ...]] = {
     "sessions": ("title",),
 }
 TOKENIZE = "unicode61 remove_diacritics 2"
+TOKENIZE_UNSPACED = f"{TOKENIZE} categories 'L* M* N* Co'"
+"""In scripts without spaces a vowel may be a mark (Thai): it is part of its word."""
 
 
 def migrate(connection: sqlite3.Connection) -> None:
@@ -193,6 +195,13 @@ def create(connection: sqlite3.Connection) -> None:
         # that does not know the setting refuses it, and only loses the speed.
         with suppress(sqlite3.OperationalError):
             connection.execute(f"INSERT INTO {table}_fts({table}_fts, rank) VALUES ('hashsize', 16777216)")
+        connection.execute(unspaced_index(table))
+
+
+def unspaced_index(table: str) -> str:
+    """The statement that makes the search index of a table for scripts without spaces (``store.unspaced``)."""
+    columns = ", ".join(FTS[table])
+    return f"CREATE VIRTUAL TABLE {table}_fts_cjk USING fts5 ({columns}, tokenize=\"{TOKENIZE_UNSPACED}\", content='')"
 
 
 def _record_first(connection: sqlite3.Connection) -> None:

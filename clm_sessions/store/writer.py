@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from clm_sessions.model import Image
-from clm_sessions.store import lineage
+from clm_sessions.store import lineage, unspaced
 from clm_sessions.store.rows import COLUMNS, HEAVY, KEYS, Only, Row, Rows
 from clm_sessions.store.schema import FTS
 
@@ -38,6 +38,7 @@ class Writer:
         self._on_conflict = "REPLACE" if again else "IGNORE"
         self._base: dict[str, int] = {}
         self._next: dict[str, int] = {}
+        self._unspaced: dict[str, list[int]] = {}
         self._touched: set[str] = set()
         self._fresh: set[str] = set()
         self._pictures: set[str] = set()
@@ -48,6 +49,7 @@ class Writer:
         for table in FTS:
             top = self._db.execute(f"SELECT coalesce(max(rowid), 0) FROM {table}").fetchone()[0]
             self._base[table] = self._next[table] = top
+            self._unspaced[table] = []
         self._touched, self._fresh = set(), set()
 
     def commit(self) -> None:
@@ -63,6 +65,7 @@ class Writer:
                 f"INSERT INTO {table}_fts(rowid, {names}) SELECT rowid, {names} FROM {table} WHERE rowid > ?",
                 (self._base[table],),
             )
+            unspaced.add(self._db, table, self._unspaced[table])
         self._db.execute("COMMIT")
 
     def touch(self, ids: Iterable[str]) -> None:
@@ -182,12 +185,20 @@ class Writer:
         numbered = table in self._next
         if numbered:
             names = ("rowid", *names)
-            rows = ((rowid, *row) for rowid, row in enumerate(rows, self._next[table] + 1))
+            rows = self._numbered(table, rows)
         marks = ", ".join("?" * len(names))
         made = self._db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", rows).rowcount
         if numbered:
             self._next[table] += made
         return made
+
+    def _numbered(self, table: str, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows with their rowids. Those with text in a script without spaces are noted for the index of such."""
+        searched = [COLUMNS[table].index(name.removeprefix("search_")) for name in FTS[table]]
+        for rowid, row in enumerate(rows, self._next[table] + 1):
+            if any(unspaced.within(row[i]) for i in searched):
+                self._unspaced[table].append(rowid)
+            yield (rowid, *row)
 
     def _delete(self, table: str, keys: Sequence[Row]) -> None:
         if not keys:
@@ -201,6 +212,7 @@ class Writer:
                 f"SELECT 'delete', rowid, {names} FROM {table} WHERE {where} AND rowid <= {self._base[table]}",
                 keys,
             )
+            unspaced.remove(self._db, table, where, keys)
         self._db.executemany(f"DELETE FROM {table} WHERE {where}", keys)
 
     def _add_images(self, images: Mapping[str, Image]) -> None:

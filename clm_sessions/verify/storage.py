@@ -10,6 +10,7 @@ from pathlib import Path
 from clm_sessions.errors import DatabaseError
 from clm_sessions.store import schema
 from clm_sessions.verify.findings import AGAIN, BACKUP, Result
+from clm_sessions.verify.unspaced import check_unspaced
 
 _OURS = "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
 
@@ -55,8 +56,9 @@ def check_file(db: sqlite3.Connection, result: Result) -> None:
         with result.step("_clm_meta"):
             _same_rows(db, fresh, "SELECT key, value FROM _clm_meta", "_clm_meta", result)
         for table in schema.FTS:
-            with result.step(f"{table}_fts_config"):
-                _same_rows(db, fresh, f"SELECT k, v FROM {table}_fts_config", f"{table}_fts", result)
+            for index in (f"{table}_fts", f"{table}_fts_cjk"):
+                with result.step(f"{index}_config"):
+                    _same_rows(db, fresh, f"SELECT k, v FROM {index}_config", index, result)
     with result.step("foreign_key_check"):
         for table, rowid, parent, _number in db.execute("PRAGMA foreign_key_check"):
             result.add(table, f"row {rowid} names a row of {parent} that is not there", AGAIN)
@@ -85,8 +87,11 @@ def check_search(path: Path, snapshot: sqlite3.Connection, result: Result) -> No
     finds by way of the index is asked word by word.
     """
     for table in schema.FTS:
-        with result.step(f"{table}_fts"):
-            _check_words(snapshot, table, result)
+        for index in (f"{table}_fts", f"{table}_fts_cjk"):
+            with result.step(index):
+                _check_words(snapshot, index, result)
+        with result.step(f"{table}_fts_cjk"):
+            check_unspaced(snapshot, table, result)
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=1)) as db:
             _check_indexes(db, result)
@@ -96,16 +101,16 @@ def check_search(path: Path, snapshot: sqlite3.Connection, result: Result) -> No
             _check_indexes(db, result)
 
 
-def _check_words(db: sqlite3.Connection, table: str, result: Result) -> None:
+def _check_words(db: sqlite3.Connection, index: str, result: Result) -> None:
     """Whether a search for each word finds as many rows as the index lists for it."""
-    db.execute(f"CREATE VIRTUAL TABLE temp.{table}_words USING fts5vocab('main', '{table}_fts', 'row')")
+    db.execute(f"CREATE VIRTUAL TABLE temp.{index}_words USING fts5vocab('main', '{index}', 'row')")
     wrong = 0
-    for word, rows in db.execute(f"SELECT term, doc FROM temp.{table}_words"):
+    for word, rows in db.execute(f"SELECT term, doc FROM temp.{index}_words"):
         phrase = '"' + word.replace('"', '""') + '"'
-        found = db.execute(f"SELECT count(*) FROM {table}_fts WHERE {table}_fts MATCH ?", (phrase,)).fetchone()[0]
+        found = db.execute(f"SELECT count(*) FROM {index} WHERE {index} MATCH ?", (phrase,)).fetchone()[0]
         wrong += found != rows
     if wrong:
-        result.add(f"{table}_fts", f"a search for {wrong} of its words does not find all their rows", AGAIN)
+        result.add(index, f"a search for {wrong} of its words does not find all their rows", AGAIN)
 
 
 def _check_indexes(db: sqlite3.Connection, result: Result) -> None:

@@ -2,7 +2,6 @@
 
 from datasette_clm.html.cards import fragment, snippet_html
 from datasette_clm.html.chunk import chunk_page, records_html, step_html
-from datasette_clm.html.search import search_page
 from datasette_clm.html.session import session_page
 from datasette_clm.html.setup import options
 
@@ -11,7 +10,6 @@ __all__ = [
     "fragment",
     "options",
     "records_html",
-    "search_page",
     "session_page",
     "snippet_html",
     "step_html",

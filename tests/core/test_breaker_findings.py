@@ -22,7 +22,7 @@ from clm_sessions.frames import blank, decode_strict, head, parse_args, read_hea
 from clm_sessions.library import load, load_all, open_db
 from clm_sessions.model import Usage
 from clm_sessions.read import read_stream
-from clm_sessions.store.search import TERM_LENGTH, TERMS, fts_query
+from clm_sessions.store.words import TERM_LENGTH, TERMS, fts_query
 from support.claude_entries import FORMAT
 from support.logs import check_search_index, dump, entry, import_logs, query, session_id, text, turn, write_log
 

@@ -17,12 +17,20 @@ def db(tmp_path):
         yield opened
 
 
-def test_of_a_word_in_more_places_than_are_ranked_the_newest_are_found(db, monkeypatch):
-    monkeypatch.setattr(search, "RANKED", 3)
-    found = sorted(hit.message_seq for hit in db.search("beans"))
-    assert found == [3, 4, 5]
+def places(db, **asked):
+    return sorted(hit.message_seq for hit in search.hits(db.db, *found(db, **asked)))
 
 
-def test_a_word_in_no_more_places_than_are_ranked_is_found_in_all(db, monkeypatch):
-    monkeypatch.setattr(search, "RANKED", 6)
-    assert sorted(hit.message_seq for hit in db.search("beans")) == list(range(6))
+def found(db, **asked):
+    it = search.find(db.db, "beans", **asked)
+    return it, it.places
+
+
+def test_of_a_word_in_more_places_than_are_ranked_the_newest_are_found(db):
+    assert places(db, ranked=3) == [3, 4, 5]
+    assert found(db, ranked=3)[0].newest == {"messages": 4}
+
+
+def test_a_word_in_no_more_places_than_are_ranked_is_found_in_all(db):
+    assert places(db, ranked=6) == [0, 1, 2, 3, 4, 5]
+    assert found(db, ranked=6)[0].newest == {}

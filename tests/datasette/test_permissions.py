@@ -190,7 +190,16 @@ async def test_whether_a_database_is_ours_is_not_told_to_those_who_may_not_see_i
 
 @pytest.mark.parametrize(
     "shadow",
-    ["messages_fts", "MESSAGES_FTS", "messages_fts_data", "messages_fts_docsize", "tool_calls_fts", "sessions_fts_idx"],
+    [
+        "messages_fts",
+        "MESSAGES_FTS",
+        "messages_fts_data",
+        "messages_fts_docsize",
+        "tool_calls_fts",
+        "sessions_fts_idx",
+        "messages_fts_cjk",
+        "tool_calls_fts_cjk_data",
+    ],
 )
 async def test_the_tables_behind_a_text_index_follow_the_table_they_index(full, shadow):
     indexed = shadow.lower().split("_fts")[0]

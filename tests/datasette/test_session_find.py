@@ -156,14 +156,14 @@ async def test_a_subagent_of_thousands_of_chunks_comes_page_by_page(long):
 @given(st.lists(st.integers(0, 220), max_size=400), st.integers(0, 450))
 def test_pages_hold_every_chunk_once_and_no_page_is_much_too_heavy(weights, chunk):
     seqs = list(range(len(weights)))
-    first = page_of(seqs, weights.__getitem__)
-    pages = [page_of(seqs, weights.__getitem__, page=number) for number in range(1, first.pages + 1)]
+    first = page_of(seqs, weight=weights.__getitem__)
+    pages = [page_of(seqs, weight=weights.__getitem__, page=number) for number in range(1, first.pages + 1)]
     assert [seq for page in pages for seq in page.seqs] == seqs
     for page in pages:
         assert len(page.seqs) <= ITEMS
         assert sum(weights[seq] for seq in page.seqs[:-1]) < WEIGHT
         assert page.span(page.number) == (page.first, page.last) or not seqs
-    held = page_of(seqs, weights.__getitem__, chunk=chunk)
+    held = page_of(seqs, weight=weights.__getitem__, chunk=chunk)
     assert chunk in held.seqs or chunk >= len(seqs)
 
 

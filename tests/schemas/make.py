@@ -30,6 +30,9 @@ def statements(db: sqlite3.Connection) -> Iterator[str]:
         if kind == "table" and name not in searched:
             yield from _rows(db, name)
     for name in searched:
+        if name.endswith("_cjk"):
+            yield from _unspaced(db, name)
+            continue
         yield f"INSERT INTO {name}({name}) VALUES ('rebuild');"
         yield f"INSERT INTO {name}({name}, rank) VALUES ('hashsize', 16777216);"
 
@@ -39,6 +42,18 @@ def _rows(db: sqlite3.Connection, table: str) -> Iterator[str]:
     quoted = " || ', ' || ".join(f"quote({column})" for column in columns)
     for (values,) in db.execute(f"SELECT {quoted} FROM {table} ORDER BY rowid"):
         yield f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values});"
+
+
+def _unspaced(db: sqlite3.Connection, name: str) -> Iterator[str]:
+    """The rows of an index that keeps no text, and cannot make itself again."""
+    from clm_sessions.store.schema import FTS
+    from clm_sessions.store.unspaced import spread_rows
+
+    table = name.removesuffix("_fts_cjk")
+    names = ", ".join(FTS[table])
+    for row in spread_rows(db.execute(f"SELECT rowid, {names} FROM {table}")):
+        values = ", ".join(db.execute("SELECT quote(?)", (value,)).fetchone()[0] for value in row)
+        yield f"INSERT INTO {name} (rowid, {names}) VALUES ({values});"
 
 
 def make() -> Path:

@@ -45,7 +45,7 @@ def main_entries() -> list[object]:
         {"type": "novelty", "sessionId": MAIN},
         {"type": "summary", "summary": "Beds", "leafUuid": "x"},
         *turn(1, "plan the beds", "I will."),
-        *turn(9, "thanks", "welcome"),
+        *turn(9, "thanks, 今日は水やりをした", "welcome, 水やり"),
     ]
 
 
