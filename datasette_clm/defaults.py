@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from markupsafe import escape
 
 from datasette_clm import detect, tables
 from datasette_clm._compat import Datasette, describe, is_modern, user_tables
-from datasette_clm.tables import Table
+from datasette_clm.table import Table, only
 from datasette_clm.urls import Urls
 
 
@@ -37,8 +36,7 @@ def words(name: str, table: Table, columns: Iterable[str], page: str) -> dict[st
     about: dict[str, Any] = {"columns": tables.column_words(name, columns)}
     if not table.main and not table.ways:
         return {**about, "description": table.about}
-    main = urlencode([("_col", column) for column in table.main])
-    links = [("Main columns only", main)] if main else []
+    links = [("Main columns only", only(*table.main))] if table.main else []
     shown = " · ".join(
         f'<a href="{escape(page)}?{escape(query)}">{escape(words)}</a>' for words, query in (*table.ways, *links)
     )

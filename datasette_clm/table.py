@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,11 @@ class Table:
     """The columns a first look needs, beside the key, which Datasette always shows; a link shows only these."""
     ways: tuple[tuple[str, str], ...] = ()
     """Questions people come with: what a link says, and the query string that answers it."""
+
+
+def only(*names: str) -> str:
+    """The part of an address that shows these columns only, in this order."""
+    return urlencode([("_col", name) for name in names])
 
 
 UNITS: Mapping[str, str] = {"duration_ms": "ms", "span_ms": "ms"}

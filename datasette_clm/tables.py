@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from datasette_clm.kept import KEPT
-from datasette_clm.table import SHARED, UNITS, Table
+from datasette_clm.table import SHARED, UNITS, Table, only
 
 __all__ = ["SHARED", "TABLES", "UNITS", "Table", "column_words"]
 
 _OWN = ("Without copied history", "inherited=0")
+_AGENTS = only(
+    "title", "parent_id", "agent_type", "status", "model", "started_at", "duration_ms", "tool_calls", "tool_errors"
+)
+_COMPACTIONS = only("preview", "started_at", "context_before", "context_after")
 
 TABLES: Mapping[str, Table] = {
     "sessions": Table(
@@ -49,7 +53,7 @@ TABLES: Mapping[str, Table] = {
         ),
         ways=(
             ("Started by people", "role=main"),
-            ("Subagents", "role=subagent"),
+            ("Subagents, and who started them", f"role=subagent&{_AGENTS}"),
             ("Ongoing", "status=ongoing"),
             ("Unanswered", "status=unanswered"),
             ("Interrupted", "interrupted=yes"),
@@ -131,7 +135,7 @@ TABLES: Mapping[str, Table] = {
             ("Prompts", "kind=user"),
             ("Replies", "kind=ai"),
             ("Interrupted replies", "status=interrupted"),
-            ("Where context was compacted", "kind=compact"),
+            ("Where context was compacted", f"kind=compact&{_COMPACTIONS}"),
             ("Longest", "_sort_desc=duration_ms"),
         ),
         columns={
