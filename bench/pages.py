@@ -19,6 +19,7 @@ from contextlib import closing
 from html import unescape
 from typing import Any
 
+import datasette.handle_exception
 from datasette.app import Datasette
 from datasette.version import __version__
 
@@ -29,14 +30,15 @@ _LATE = re.compile(r"timed out: ([^<]*)<")
 
 async def walk(path: str) -> dict[str, list[Any]]:
     """Each page by the end of its address."""
-    datasette = Datasette([path])
-    await datasette.invoke_startup()
-    name = next(n for n in datasette.databases if not n.startswith("_"))
+    datasette.handle_exception.rich = None  # where it is installed 0.65 prints every error with all variables
+    site = Datasette([path])
+    await site.invoke_startup()
+    name = next(n for n in site.databases if not n.startswith("_"))
     found = {}
     for page in (*addresses(), *facets(path), longest(path)):
         for _ in range(2):
             begun = time.perf_counter()
-            answer = await datasette.client.get(f"/{name}/{page}")
+            answer = await site.client.get(f"/{name}/{page}")
             ms = (time.perf_counter() - begun) * 1e3
         late = _LATE.search(answer.text)
         found[page] = [ms, unescape(late[1]).strip() if late else "", answer.status_code]

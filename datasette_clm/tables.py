@@ -12,7 +12,6 @@ from datasette_clm.table import SHARED, UNITS, Table, only
 
 __all__ = ["SHARED", "TABLES", "UNITS", "Table", "column_words"]
 
-_OWN = ("Without copied history", "inherited=0")
 _AGENTS = only(
     "title", "parent_id", "agent_type", "status", "model", "started_at", "duration_ms", "tool_calls", "tool_errors"
 )
@@ -163,7 +162,6 @@ TABLES: Mapping[str, Table] = {
             ("Slash commands", "origin=command"),
             ("Interruptions", "origin=interruption"),
             ("Summaries of compactions", "origin=compact_summary"),
-            _OWN,
         ),
         columns={
             "preview": "How it begins: its text, else its tools and results; opens its place in the transcript",
@@ -208,7 +206,6 @@ TABLES: Mapping[str, Table] = {
             ("Unanswered", "status=unanswered"),
             ("Slowest", "_sort_desc=duration_ms"),
             ("By file", "_facet=path"),
-            _OWN,
         ),
         columns={
             "name": "Tool",
@@ -239,7 +236,6 @@ TABLES: Mapping[str, Table] = {
             "cache_creation_tokens",
             "project_id",
         ),
-        ways=(_OWN,),
         columns={"inherited": "1 if its tokens count in another session that has this reply too (fork, resume)"},
     ),
     "projects": Table(
@@ -275,7 +271,7 @@ TABLES: Mapping[str, Table] = {
             ("Changed files", "access=changed"),
             ("Only read", "access=read"),
             ("Most edits", "_sort_desc=edits"),
-            _OWN,
+            ("Without copied history", "inherited=0"),
         ),
         columns={
             "file": "Path below the working directory, or the whole path; opens the last place in the transcript",

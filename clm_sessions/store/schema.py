@@ -108,8 +108,8 @@ TABLES: dict[str, str] = {
         codec TEXT, digest TEXT, data BLOB, PRIMARY KEY (source_id, generation, byte_offset)""",
 }
 
-# Each column a person would facet or sort on; a facet is counted over its own narrow index.
-# The two longer ones hold all that the overview sums up, beside what a facet needs.
+# Each column a person would facet or sort on; a facet is counted over its own narrow index. Where links on table pages ask
+# for some of the rows, the other facets are columns of the same index: without them every row would be looked up.
 INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
     "sessions": (
         ("project_id",),
@@ -130,11 +130,11 @@ INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compacted",),
         ("tools_failed",),
     ),
-    "chunks": (("kind",), ("status",), ("day",), ("started_at",), ("duration_ms",)),
+    "chunks": (("kind", "status", "day"), ("status", "kind", "day"), ("day",), ("started_at",), ("duration_ms",)),
     "messages": (
         ("session_id", "chunk_seq"),
         ("kind",),
-        ("origin",),
+        ("origin", "kind", "model", "day"),
         ("role",),
         ("model",),
         ("day",),
@@ -153,7 +153,16 @@ INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
     "requests": (("model",), ("day", "model", "inherited", "output_tokens"), ("project_id",), ("at",), ("reply_id",)),
     "session_models": (("model",),),
     "session_tools": (("tool",),),
-    "session_files": (("project_id",), ("access",), ("file",), ("day",), ("path",), ("last_at",), ("edits",)),
+    "session_files": (
+        ("project_id",),
+        ("access", "file"),
+        ("inherited", "access", "file"),
+        ("file",),
+        ("day",),
+        ("path",),
+        ("last_at",),
+        ("edits",),
+    ),
     "facts": (("name",),),
     "message_attachments": (("sha256",),),
     "sources": (("path",), ("session_id",), ("state",), ("format",), ("role",)),
