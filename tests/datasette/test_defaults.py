@@ -44,11 +44,7 @@ async def test_every_table_and_column_of_the_schema_is_described(demo):
                 assert column in columns, (name, column)
 
 
-<<<<<<< HEAD
 async def test_every_default_facet_and_sort_column_begins_an_index():
-=======
-async def test_every_default_facet_and_sort_column_leads_an_index():
->>>>>>> a21928e (Indexes from which facets of linked pages are counted; docs and changelog of the table pages)
     for name, table in tables.TABLES.items():
         indexed = {columns[0] for columns in schema.INDEXES.get(name, ())}
         assert set(table.facets) <= indexed, name
