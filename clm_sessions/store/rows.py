@@ -145,9 +145,7 @@ def unlike(session: Session, before: Session) -> dict[str, list[int]]:
     """By table, the seqs whose rows may differ between two states of a session that share the values of what is the same."""
     states = (session, before)
     same = (session.info.cwd, session.info.project) == (before.info.cwd, before.info.project)  # they stand in rows
-    other = {
-        n for n, (a, b) in enumerate(zip_longest(session.messages, before.messages)) if a is not b or not same
-    }
+    other = {n for n, (a, b) in enumerate(zip_longest(session.messages, before.messages)) if a is not b or not same}
     calls = [
         n
         for n, (a, b) in enumerate(zip_longest(session.tool_calls, before.tool_calls))
@@ -158,9 +156,7 @@ def unlike(session: Session, before: Session) -> dict[str, list[int]]:
         for call in (state.tool_calls[n] for n in calls if n < len(state.tool_calls)):
             other |= {call.message} | ({call.result_message} if call.result_message is not None else set())
         other.update(seq for n in chunks if n < len(state.chunks) for seq in state.chunks[n].messages)
-    requests = [
-        n for n, (a, b) in enumerate(zip_longest(session.requests, before.requests)) if a != b or not same
-    ]
+    requests = [n for n, (a, b) in enumerate(zip_longest(session.requests, before.requests)) if a != b or not same]
     return {"messages": sorted(other), "tool_calls": calls, "chunks": chunks, "requests": requests}
 
 
