@@ -3,12 +3,11 @@
 Every default facet that the Datasette plugin shows, as Datasette counts it; the SQL of transcript pages, recorded while
 the plugin loads them and played again; full-text search with rank and snippet. Each runs once to warm the cache and then
 ROUNDS times, on the database and then on a copy without indexes. Prints a JSON object: name -> [CPU ms, CPU ms
-without indexes, rows]. And "pages": name -> [wall ms, whether a facet timed out] of whole Datasette pages.
+without indexes, rows]. Whole pages are the work of ``pages.py``.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
 import sys
@@ -50,11 +49,14 @@ def facets() -> Iterator[tuple[str, Query]]:
             yield f"facet {name}.{column}", playing([(sql, ())])
 
 
-def sorts() -> Iterator[tuple[str, Query]]:
-    """The first page of each table in its default order, every column."""
+def sorts(path: str) -> Iterator[tuple[str, Query]]:
+    """The first page of each table in its default order, every column; and how many rows there are."""
+    db = sqlite3.connect(path)
     for name, table in tables.TABLES.items():
-        order = f"{table.sort_desc} desc" if table.sort_desc else table.sort or "rowid"
+        keys = [row[1] for row in sorted(db.execute(f"PRAGMA table_info([{name}])"), key=lambda row: row[5]) if row[5]]
+        order = f"{table.sort_desc} desc" if table.sort_desc else table.sort or ", ".join(keys)
         yield f"table {name}", playing([(f"select * from {name} order by {order} limit 101", ())])
+        yield f"count {name}", playing([(f"select count(*) from {name}", ())])
 
 
 def transcripts(path: str) -> Iterator[tuple[str, Query]]:
@@ -118,33 +120,13 @@ def measure(query: Query, connections: Sequence[sqlite3.Connection], rounds: int
     return [*map(median, times), rows]
 
 
-async def pages(path: str) -> dict[str, list[Any]]:
-    """Whole pages through Datasette as ``clm-sessions serve`` starts it: the second of two looks at each."""
-    from datasette.app import Datasette
-
-    datasette = Datasette([path], settings={"suggest_facets": False})
-    await datasette.invoke_startup()
-    name = next(n for n in datasette.databases if not n.startswith("_"))
-    found: dict[str, list[Any]] = {}
-    longest = sqlite3.connect(path).execute("SELECT id FROM sessions ORDER BY messages DESC LIMIT 1").fetchone()[0]
-    for table in (*(n for n, t in tables.TABLES.items() if not t.hidden), f"-/session/{longest}"):
-        for _ in range(2):
-            begun = time.perf_counter()
-            answer = await datasette.client.get(f"/{name}/{table}")
-            found[table] = [(time.perf_counter() - begun) * 1e3, "timed out" in answer.text]
-        if answer.status_code != 200:
-            raise RuntimeError(f"{table}: status {answer.status_code}")
-    return found
-
-
 def main(path: str, copy: str, rounds: str) -> None:
     connections = [sqlite3.connect(f"file:{one}?mode=ro", uri=True) for one in (path, copy)]
-    asked = [*facets(), *sorts(), *transcripts(path), *searches(path)]
+    asked = [*facets(), *sorts(path), *transcripts(path), *searches(path)]
     result: dict[str, Any] = {}
     for name, query in asked:
-        both = connections if name.startswith(("facet", "table", "transcript")) else connections[:1]
+        both = connections if name.startswith(("facet", "table", "count", "transcript")) else connections[:1]
         result[name] = measure(query, both, int(rounds))
-    result["pages"] = asyncio.run(pages(path))
     print(json.dumps(result))
 
 

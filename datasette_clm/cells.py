@@ -19,40 +19,58 @@ from datasette_clm.urls import Urls
 
 Row = Any
 _SESSION = {"session_id", "parent_id", "forked_from", "subagent_id"}
-_CHUNK = {"seq", "chunk_seq", "message_seq"}
-_WITH_CHUNKS = {"chunks", "messages", "tool_calls", "requests"}
+_HEADS = {"chunks": "preview", "messages": "preview", "tool_calls": "subject", "session_files": "file"}
+"""The column of a table that says in words what a row is: it opens the place in the transcript."""
+_PLACES = {
+    "chunks": ("seq",),
+    "messages": ("chunk_seq",),
+    "tool_calls": ("chunk_seq",),
+    "requests": ("chunk_seq",),
+    "session_files": ("first_chunk", "last_chunk"),
+}
+"""The columns that hold the number of a chunk, from 0; the last one says where a row stands."""
 _BYTES = {"size", "bytes", "byte_length", "consumed"}
 _TIMES = {"started_at", "ended_at", "at", "first_at", "last_at"}
 _COUNTS = {"context_tokens", "context_before", "context_after"}
-_ERRORS = {"tool_errors", "errors"}
+_ERRORS = {"tool_errors", "errors", "interruptions"}
+_FLAGS = {"inherited", "is_sidechain", "is_meta", "is_error", "parallel", "input_is_text"}
+_STATES = {"status", "state", "source_state"}
 _BAD = {"error", "interrupted", "unanswered", "unreadable", "gone"}
-_LONG, _PREVIEW, _SHOWN = 160, 110, 4_096
+_LONG, _PREVIEW, _TITLE, _SHOWN = 160, 110, 60, 4_096
 
 
 def cell(row: Row, value: Any, column: str, table: str, urls: Urls, *, whole: bool = False) -> Markup | None:  # noqa: ANN401
     """The cell as safe HTML, or None. ``whole``: it stands on the page of its row, where long text is shown whole."""
-    if isinstance(value, bytes):
-        return None
+    if isinstance(value, (bytes, bool)) or value is None or value == "":
+        return _title(row, value, urls) if (table, column) == ("sessions", "title") else None
     if column.startswith("search_"):
-        return safe('<span class="clm-dim-cell">as indexed</span>') if value else None
+        return safe('<span class="clm-dim-cell">as indexed</span>')
+    link = _leading(row, value, column, table, urls)
+    if link is not None:
+        return link
+    if isinstance(value, int):
+        return _flag(value) if column in _FLAGS else _number(value, column)
+    return _text(value, column, whole=whole) if isinstance(value, str) else None
+
+
+def _leading(row: Row, value: Any, column: str, table: str, urls: Urls) -> Markup | None:  # noqa: ANN401
+    """The cell as a link, if it is one of those that lead somewhere."""
     if column in _SESSION:
         return _session(value, urls)
-    if table == "sessions" and column == "title":
-        return _title(row, value, urls)
+    if column in _PLACES.get(table, ()):
+        return _place(row, value, urls)
+    if _HEADS.get(table) == column:
+        return _head(row, str(value), table, urls)
     if column == "project_id" and isinstance(value, Mapping):
-        return _link(urls.row("projects", str(value.get("value"))), str(value.get("label")))
-    if column in _CHUNK and table in _WITH_CHUNKS:
-        return _place(row, value, table, urls)
-    if isinstance(value, bool) or value is None or value == "":
-        return None
-    if isinstance(value, int):
-        return _number(value, column)
-    return _text(value, column, whole=whole) if isinstance(value, str) else None
+        return _link(urls.table("sessions", project_id=str(value.get("value"))), str(value.get("label")))
+    if (table, column) == ("projects", "label"):
+        return _link(urls.table("sessions", project_id=_column(row, "id") or ""), str(value))
+    return _title(row, value, urls) if (table, column) == ("sessions", "title") else None
 
 
 def _session(value: Any, urls: Urls) -> Markup | None:  # noqa: ANN401 - a key, or the key with its label
     sid, label = (value.get("value"), value.get("label")) if isinstance(value, Mapping) else (value, None)
-    return _link(urls.session(str(sid)), str(label or sid)) if sid else None
+    return _link(urls.session(str(sid)), str(label or sid), _TITLE) if sid else None
 
 
 def _title(row: Row, value: Any, urls: Urls) -> Markup | None:  # noqa: ANN401 - a column value
@@ -60,12 +78,25 @@ def _title(row: Row, value: Any, urls: Urls) -> Markup | None:  # noqa: ANN401 -
     return _link(urls.session(sid), str(value or "untitled")) if sid else None
 
 
-def _place(row: Row, value: Any, table: str, urls: Urls) -> Markup | None:  # noqa: ANN401 - a column value
+def _place(row: Row, value: Any, urls: Urls) -> Markup | None:  # noqa: ANN401 - a column value
+    """A chunk by the number that the transcript shows."""
     sid = _column(row, "session_id")
-    seq = _column(row, "seq" if table == "chunks" else "chunk_seq")
-    if not sid or not str(seq or "").isdigit() or not isinstance(value, int):
+    if not sid or isinstance(value, bool) or not isinstance(value, int) or value < 0:
         return None
-    return _link(urls.at(sid, int(str(seq))), str(value))
+    return safe(
+        f'<a class="clm-num-cell" href="{esc(urls.at(sid, value))}" title="stored as {value}">#{value + 1:,}</a>'
+    )
+
+
+def _head(row: Row, value: str, table: str, urls: Urls) -> Markup | None:
+    sid, seq = _column(row, "session_id"), _column(row, _PLACES[table][-1])
+    return _link(urls.at(sid, int(seq)), plain(value)) if sid and seq and seq.isdecimal() else None
+
+
+def _flag(value: int) -> Markup | None:
+    """0 and 1 as words."""
+    shown = {0: '<span class="clm-dim-cell" title="0">no</span>', 1: '<span title="1">yes</span>'}.get(value)
+    return safe(shown) if shown else None
 
 
 def _column(row: Row, name: str) -> str | None:
@@ -97,7 +128,7 @@ def _text(value: str, column: str, *, whole: bool) -> Markup | None:
     if column in _TIMES:
         at = times.parse(value)
         return safe(f'<span class="clm-num-cell">{time_html(at, timezone.utc)}</span>') if at is not None else None
-    if column in {"status", "state", "source_state"} and value in _BAD:
+    if column in _STATES and value in _BAD:
         return safe(f'<span class="clm-bad-cell">{esc(value)}</span>')
     if column == "models":
         return _names(value)
@@ -120,5 +151,5 @@ def _names(value: str) -> Markup | None:
     return safe(", ".join(bdi(str(name)) for name in names)) if isinstance(names, list) else None
 
 
-def _link(href: str, text: str) -> Markup:
-    return safe(f'<a href="{esc(href)}">{bdi(one_line(text, _PREVIEW))}</a>')
+def _link(href: str, text: str, limit: int = _PREVIEW) -> Markup:
+    return safe(f'<a href="{esc(href)}">{bdi(one_line(text, limit))}</a>')

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from markupsafe import escape
 
 from datasette_clm import detect, tables
 from datasette_clm._compat import Datasette, describe, is_modern, user_tables
-from datasette_clm.tables import Table
+from datasette_clm.table import Table, only
+from datasette_clm.urls import Urls
 
 
 def settings(table: Table, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,15 +31,16 @@ def settings(table: Table, own: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def words(name: str, table: Table, columns: Iterable[str]) -> dict[str, Any]:
-    """Description of a table and of those of its columns that are there."""
+def words(name: str, table: Table, columns: Iterable[str], page: str) -> dict[str, Any]:
+    """Description of a table and of those of its columns that are there. ``page``: the address of the table."""
     about: dict[str, Any] = {"columns": tables.column_words(name, columns)}
-    if table.main:
-        query = urlencode([("_col", column) for column in table.main])
-        about["description_html"] = f'{escape(table.about)} <a href="?{escape(query)}">Main columns only</a>'
-    else:
-        about["description"] = table.about
-    return about
+    if not table.main and not table.ways:
+        return {**about, "description": table.about}
+    links = [("Main columns only", only(*table.main))] if table.main else []
+    shown = " · ".join(
+        f'<a href="{escape(page)}?{escape(query)}">{escape(words)}</a>' for words, query in (*table.ways, *links)
+    )
+    return {**about, "description_html": f'{escape(table.about)}<br><span class="clm-ways">{shown}</span>'}
 
 
 def metadata(datasette: Datasette, key: str | None) -> dict[str, Any]:
@@ -56,10 +57,10 @@ def metadata(datasette: Datasette, key: str | None) -> dict[str, Any]:
 
 def _metadata(datasette: Datasette, database: str) -> dict[str, Any]:
     found = {}
-    own = user_tables(datasette, database)
+    own, urls = user_tables(datasette, database), Urls(datasette, database)
     for name, columns in detect.columns(datasette, database).items():
         table, mine = tables.TABLES[name], own.get(name) or {}
-        about = words(name, table, columns)
+        about = words(name, table, columns, urls.table(name))
         if {"description", "description_html"} & mine.keys():
             about = {"columns": about["columns"]}
         units = {column: unit for column, unit in tables.UNITS.items() if column in about["columns"]}
@@ -71,7 +72,7 @@ async def configure(datasette: Datasette, database: str) -> None:
     """Put the defaults of one database where 1.0 looks for them. On 0.65 there is nothing to do: it asks."""
     if not is_modern(datasette):
         return
-    own = user_tables(datasette, database)
+    own, urls = user_tables(datasette, database), Urls(datasette, database)
     datasette.config = datasette.config or {}
     target = datasette.config.setdefault("databases", {}).setdefault(database, {}).setdefault("tables", {})
     about = {}
@@ -79,5 +80,5 @@ async def configure(datasette: Datasette, database: str) -> None:
         table, mine = tables.TABLES[name], target.setdefault(name, {})
         for key, value in settings(table, own.get(name) or {}).items():
             mine.setdefault(key, value)
-        about[name] = words(name, table, columns)
+        about[name] = words(name, table, columns, urls.table(name))
     await describe(datasette, database, about)

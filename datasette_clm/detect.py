@@ -76,7 +76,7 @@ def _look(connection: sqlite3.Connection, before: Seen | None) -> Seen:
     schema = marks.get("schema_version", "")
     if marks.get("application") != APPLICATION or not schema.isdigit():
         return Seen(version=version)
-    found = {table: tuple(row[1] for row in connection.execute(f"PRAGMA table_info([{table}])")) for table in TABLES}
+    found = {table: tuple(row[1] for row in connection.execute(f"PRAGMA table_xinfo([{table}])")) for table in TABLES}
     return Seen(version=version, schema=int(schema), columns={table: names for table, names in found.items() if names})
 
 

@@ -11,6 +11,7 @@ from clm_sessions.render.escape import esc
 from datasette_clm import detect, loader
 from datasette_clm._compat import Datasette, may_view
 from datasette_clm.safe import safe
+from datasette_clm.table import only
 from datasette_clm.tables import TABLES
 from datasette_clm.urls import Urls
 
@@ -52,8 +53,7 @@ async def for_menu(datasette: Datasette, actor: Actor) -> Links:
 
 def sessions(urls: Urls) -> str:
     """The sessions table with the columns that a first look needs."""
-    query = "&".join(f"_col={column}" for column in TABLES["sessions"].main)
-    return f"{urls.table('sessions')}?{query}"
+    return f"{urls.table('sessions')}?{only(*TABLES['sessions'].main)}"
 
 
 async def start_banner(datasette: Datasette, actor: Actor) -> Markup | None:

@@ -25,7 +25,8 @@ _FLAGS = frozenset(("inherited", "is_sidechain", "is_meta", "is_error", "paralle
 _JSON = frozenset({
     ("sessions", "context_phases"), ("sessions", "models"), ("chunks", "sidechain"), ("chunks", "subagents"),
     ("messages", "usage"), ("messages", "command"), ("messages", "layout"), ("messages", "detail"),
-    ("tool_calls", "input"), ("tool_calls", "result_layout"), ("facts", "value"), ("sources", "checkpoint"),
+    ("tool_calls", "input"), ("tool_calls", "result_layout"), ("facts", "value"), ("session_files", "read_by"),
+    ("session_files", "changed_by"), ("sources", "checkpoint"),
     ("sources", "archived"),
 })  # fmt: skip
 

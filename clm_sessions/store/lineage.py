@@ -32,6 +32,14 @@ _NAMED = (
     "SELECT value FROM facts WHERE session_id = ? "
     "AND name IN ('session_id', 'forked_from', 'parent_thread', 'history_of')"
 )
+_OWN = (
+    "(SELECT count(*) FROM json_each(CASE WHEN json_valid({0}) THEN {0} ELSE '[]' END) j JOIN tool_calls t "
+    "ON t.session_id = session_files.session_id AND t.seq = j.value WHERE t.inherited = 0)"
+)
+_FILES = (
+    f"UPDATE session_files SET own_reads = {_OWN.format('read_by')}, own_changes = {_OWN.format('changed_by')} "
+    "WHERE session_id = ?"
+)
 _NO_TIME = "~"  # sorts after every ISO time
 _REQUESTS = (
     "SELECT r.seq, r.inherited, r.reply_id, m.inherited, CASE WHEN "
@@ -266,7 +274,7 @@ def _history(db: sqlite3.Connection, sid: str) -> _History:
 
 
 def _mark(db: sqlite3.Connection, sid: str, history: _History, inherited: list[int]) -> None:
-    """Mark which messages are inherited, and their calls with them."""
+    """Mark which messages are inherited, and their calls with them; count anew what was done to files by own ones."""
     changes = [
         (flag, sid, seq)
         for seq, (flag, entry) in enumerate(zip(inherited, history.entries, strict=True))
@@ -275,6 +283,8 @@ def _mark(db: sqlite3.Connection, sid: str, history: _History, inherited: list[i
     db.executemany("UPDATE messages SET inherited = ? WHERE session_id = ? AND seq = ?", changes)
     flag = "(SELECT m.inherited FROM messages m WHERE m.session_id = tool_calls.session_id AND m.seq = message_seq)"
     db.execute(f"UPDATE tool_calls SET inherited = {flag} WHERE session_id = ? AND inherited IS NOT {flag}", (sid,))
+    if changes or any(inherited):
+        db.execute(_FILES, (sid,))
 
 
 def _mark_requests(db: sqlite3.Connection, histories: dict[str, _History]) -> None:

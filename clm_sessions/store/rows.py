@@ -25,6 +25,7 @@ from clm_sessions.model import (
     ToolResult,
     Usage,
 )
+from clm_sessions.store import brief, touched
 from clm_sessions.store.codec import Packer, clean, dumps, pack_result
 
 Row = tuple[Any, ...]
@@ -50,34 +51,38 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "cache_creation_tokens", "reasoning_tokens", "context_before", "context_after", "key", "sidechain", "subagents",
     ),
     "messages": (
-        "session_id", "seq", "chunk_seq", "kind", "origin", "role", "model", "at", "day", "inherited", "is_sidechain",
+        "session_id", "seq", "chunk_seq", "preview", "kind", "origin", "role", "model", "at", "day", "inherited", "is_sidechain",
         "is_meta", "agent_id", "uuid", "parent_uuid", "reply_id", "source_tool_use_id", "line", "byte_offset",
         "byte_length", "part", "earlier", "usage", "command", "layout", "detail", "display", "text", "thinking",
     ),
     "tool_calls": (
-        "session_id", "seq", "chunk_seq", "message_seq", "name", "status", "started_at", "ended_at", "day",
-        "duration_ms", "is_error", "path", "inherited", "subagent_id", "tool_use_id", "result_message_seq",
+        "session_id", "seq", "chunk_seq", "message_seq", "name", "subject", "status", "started_at", "ended_at", "day",
+        "duration_ms", "project_id", "is_error", "path", "inherited", "subagent_id", "tool_use_id", "result_message_seq",
         "input_is_text", "result_layout", "input", "result",
     ),
     "requests": (
-        "session_id", "seq", "chunk_seq", "message_seq", "model", "at", "day", "inherited", "input_tokens",
+        "session_id", "seq", "chunk_seq", "message_seq", "model", "at", "day", "project_id", "inherited", "input_tokens",
         "output_tokens", "cache_read_tokens", "cache_creation_tokens", "reasoning_tokens", "reply_id",
     ),
     "session_models": ("session_id", "model", "requests", "output_tokens"),
     "session_tools": ("session_id", "tool", "calls", "errors"),
+    "session_files": (
+        "session_id", "path", "file", "access", "reads", "edits", "writes", "lines_added", "lines_removed", "first_chunk",
+        "last_chunk", "first_at", "last_at", "day", "project_id", "own_reads", "own_changes", "read_by",
+        "changed_by",
+    ),
     "facts": ("session_id", "seq", "name", "value", "line", "side"),
     "message_attachments": ("session_id", "message_seq", "position", "sha256"),
 }  # fmt: skip
 KEYS: dict[str, int] = {
     "projects": 1, "sessions": 1, "chunks": 2, "messages": 2, "tool_calls": 2, "requests": 2, "session_models": 2,
-    "session_tools": 2, "facts": 2, "message_attachments": 3,
+    "session_tools": 2, "session_files": 2, "facts": 2, "message_attachments": 3,
 }  # fmt: skip
 """How many leading columns make the key of each table."""
 
 HEAVY = frozenset(("messages", "tool_calls"))
 """The tables that hold the long texts."""
 _SQLITE_INTEGER = 1 << 63
-_PATH_KEYS = ("file_path", "notebook_path", "path")
 
 
 def bundle_rows(
@@ -139,7 +144,8 @@ def project_name(path: str) -> str:
 def unlike(session: Session, before: Session) -> dict[str, list[int]]:
     """By table, the seqs whose rows may differ between two states of a session that share the values of what is the same."""
     states = (session, before)
-    other = {n for n, (a, b) in enumerate(zip_longest(session.messages, before.messages)) if a is not b}
+    same = (session.info.cwd, session.info.project) == (before.info.cwd, before.info.project)  # they stand in rows
+    other = {n for n, (a, b) in enumerate(zip_longest(session.messages, before.messages)) if a is not b or not same}
     calls = [
         n
         for n, (a, b) in enumerate(zip_longest(session.tool_calls, before.tool_calls))
@@ -150,7 +156,7 @@ def unlike(session: Session, before: Session) -> dict[str, list[int]]:
         for call in (state.tool_calls[n] for n in calls if n < len(state.tool_calls)):
             other |= {call.message} | ({call.result_message} if call.result_message is not None else set())
         other.update(seq for n in chunks if n < len(state.chunks) for seq in state.chunks[n].messages)
-    requests = _differing(session.requests, before.requests)
+    requests = [n for n, (a, b) in enumerate(zip_longest(session.requests, before.requests)) if a != b or not same]
     return {"messages": sorted(other), "tool_calls": calls, "chunks": chunks, "requests": requests}
 
 
@@ -163,16 +169,21 @@ def _tables(
 ) -> Rows:
     info, sid = session.info, session.info.id
     project = [] if info.project is None else [_project_row(info.project, info.project_name)]
+    pid = None if info.project is None else project_id(info.project)
     facts = [(None, f) for f in session.facts] + list(side)
     return {
         "projects": project,
         "sessions": [_session_row(info, session, source_state)],
         "chunks": (_chunk_row(sid, chunk) for _seq, chunk in _picked(session.chunks, only.get("chunks"))),
         "messages": _message_rows(sid, session, only.get("messages")),
-        "tool_calls": (_call_row(sid, seq, call) for seq, call in _picked(session.tool_calls, only.get("tool_calls"))),
-        "requests": (_request_row(sid, seq, one) for seq, one in _picked(session.requests, only.get("requests"))),
+        "tool_calls": (
+            _call_row(sid, seq, call, pid, info.cwd)
+            for seq, call in _picked(session.tool_calls, only.get("tool_calls"))
+        ),
+        "requests": (_request_row(sid, seq, one, pid) for seq, one in _picked(session.requests, only.get("requests"))),
         "session_models": _model_rows(sid, session.requests),
         "session_tools": _tool_rows(sid, session.tool_calls),
+        "session_files": [_file_row(sid, file, info.cwd, pid) for file in touched.files(session)],
         "facts": ((sid, n, f.name, dumps(f.value), f.line, name) for n, (name, f) in enumerate(facts)),
         "message_attachments": (
             (sid, seq, n, image.sha256)
@@ -199,7 +210,7 @@ def _message_rows(sid: str, session: Session, only: Sequence[int] | None) -> Ite
     chunk_of = {m: c.seq for c in session.chunks for m in c.messages}
     packer = Packer(session.tool_calls)
     for seq, message in _picked(session.messages, only):
-        yield _message_row(sid, seq, chunk_of.get(seq), message, packer)
+        yield _message_row(sid, seq, chunk_of.get(seq), message, packer, session.info.cwd)
 
 
 def _tokens(usage: Usage | None) -> Row:
@@ -265,36 +276,43 @@ def _chunk_row(sid: str, chunk: Chunk) -> Row:
     )  # fmt: skip
 
 
-def _message_row(sid: str, seq: int, chunk: int | None, m: Message, packer: Packer) -> Row:
+def _message_row(sid: str, seq: int, chunk: int | None, m: Message, packer: Packer, folder: str | None) -> Row:
     text, thinking, layout = packer.pack(seq, m.blocks)
     usage = None if m.usage is None else _numbers(_tokens(m.usage))
     command = dumps((m.command.name, m.command.message, m.command.args)) if m.command is not None else None
     return (
-        sid, seq, chunk, m.kind, m.origin, m.role, clean(m.model), times.iso(m.at), times.day(m.at), 0,
+        sid, seq, chunk, brief.preview(m, text, thinking, folder), m.kind, m.origin, m.role, clean(m.model), times.iso(m.at), times.day(m.at), 0,
         int(m.is_sidechain), int(m.is_meta), clean(m.agent_id), clean(m.uuid), clean(m.parent_uuid),
         clean(m.reply_id), clean(m.source_tool_use_id), m.place.line, m.place.offset, m.place.length, m.place.part,
         m.place.earlier, usage, command, layout, None if m.detail is None else dumps(m.detail), clean(m.text), text, thinking,
     )  # fmt: skip
 
 
-def _call_row(sid: str, seq: int, call: ToolCall) -> Row:
+def _call_row(sid: str, seq: int, call: ToolCall, project: str | None, folder: str | None) -> Row:
     result, layout = pack_result(call.result)
-    path = None
-    if isinstance(call.input, dict):
-        path = next((v for k in _PATH_KEYS if isinstance(v := call.input.get(k), str)), None)
     return (
-        sid, seq, call.chunk, call.message, clean(call.name), call.status, times.iso(call.started_at),
-        times.iso(call.ended_at), times.day(call.started_at), call.duration_ms,
-        None if call.is_error is None else int(call.is_error), clean(path), 0, call.subagent_id, clean(call.id),
-        call.result_message, int(call.args is not None), layout,
+        sid, seq, call.chunk, call.message, clean(call.name), brief.subject(call, folder), call.status,
+        times.iso(call.started_at), times.iso(call.ended_at), times.day(call.started_at), call.duration_ms, project,
+        None if call.is_error is None else int(call.is_error), clean(touched.path_of(call)), 0, call.subagent_id,
+        clean(call.id), call.result_message, int(call.args is not None), layout,
         clean(call.args) if call.args is not None else dumps(call.input), result,
     )  # fmt: skip
 
 
-def _request_row(sid: str, seq: int, r: Request) -> Row:
+def _request_row(sid: str, seq: int, r: Request, project: str | None) -> Row:
     return (
-        sid, seq, r.chunk, r.message, clean(r.model), times.iso(r.at), times.day(r.at), 0, *_tokens(r.usage),
+        sid, seq, r.chunk, r.message, clean(r.model), times.iso(r.at), times.day(r.at), project, 0, *_tokens(r.usage),
         clean(r.reply_id),
+    )  # fmt: skip
+
+
+def _file_row(sid: str, file: touched.File, cwd: str | None, project: str | None) -> Row:
+    changes = file.edits + file.writes
+    return (
+        sid, file.path, touched.below(file.path, clean(cwd)), "changed" if changes else "read", file.reads, file.edits,
+        file.writes, file.added, file.removed, file.first_chunk, file.last_chunk, times.iso(file.first_at),
+        times.iso(file.last_at), times.day(file.last_at), project, file.reads, changes,
+        dumps(file.read_by), dumps(file.changed_by),
     )  # fmt: skip
 
 

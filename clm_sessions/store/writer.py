@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from clm_sessions.model import Image
-from clm_sessions.store import lineage, unspaced
+from clm_sessions.store import lineage, projects, unspaced
 from clm_sessions.store.rows import COLUMNS, HEAVY, KEYS, Only, Row, Rows
 from clm_sessions.store.schema import FTS
 
@@ -23,6 +23,7 @@ FROM_LINEAGE = {
     "messages": {"inherited"},
     "tool_calls": {"inherited"},
     "requests": {"inherited"},
+    "session_files": {"own_reads", "own_changes"},
 }  # fmt: skip
 
 
@@ -56,9 +57,7 @@ class Writer:
         """Settle what crosses sessions, index the new rows for search, and commit."""
         lineage.settle(self._db, self._touched, self._fresh)
         if self._touched:
-            self._db.execute(
-                "DELETE FROM projects WHERE id NOT IN (SELECT project_id FROM sessions WHERE project_id <> '')"
-            )
+            projects.settle(self._db)
         for table, columns in FTS.items():
             names = ", ".join(columns)
             self._db.execute(
@@ -110,7 +109,9 @@ class Writer:
 
     def _sync_projects(self, rows: Iterable[Row]) -> bool:
         before = self._db.total_changes
-        self._db.executemany(f"INSERT OR {self._on_conflict} INTO projects VALUES (?, ?, ?)", dict.fromkeys(rows))
+        self._db.executemany(
+            f"INSERT OR {self._on_conflict} INTO projects (id, name, path) VALUES (?, ?, ?)", dict.fromkeys(rows)
+        )
         return self._db.total_changes > before
 
     def _stored(self, table: str, column: str, ids: set[str], only: Only | None = None) -> dict[Row, Row]:

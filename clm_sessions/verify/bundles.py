@@ -19,6 +19,7 @@ from clm_sessions.ingest.streams import border
 from clm_sessions.model import Image, Stream
 from clm_sessions.plugins import Registry
 from clm_sessions.read import Checkpoint
+from clm_sessions.store import projects
 from clm_sessions.store.rows import COLUMNS, KEYS, Row, Rows, bundle_rows, images
 from clm_sessions.store.writer import FROM_LINEAGE, OF_SESSION
 from clm_sessions.verify.findings import AGAIN, Result
@@ -178,6 +179,10 @@ class Checker:
         for key in sorted(have.keys() | self._projects.keys()):
             if have.get(key) != self._projects.get(key):
                 self._result.add("projects", f"{key}: it is {have.get(key)}, not {self._projects.get(key)}", AGAIN)
+        wanted = projects.labels(self._db.execute("SELECT id, name, path FROM projects"))
+        for key, label in self._db.execute("SELECT id, label FROM projects"):
+            if label != wanted.get(key):
+                self._result.add("projects", f"{key}: its label is {label!r:.80}, not {wanted.get(key)!r:.80}", AGAIN)
 
     def _check_images(self) -> None:
         used = {one for (one,) in self._db.execute("SELECT DISTINCT sha256 FROM message_attachments")}

@@ -42,6 +42,8 @@ def _copy(db: sqlite3.Connection, scratch: sqlite3.Connection, table: str) -> No
 
 _ALONE = {
     "inherited": "0",
+    "own_reads": "reads",
+    "own_changes": "edits + writes",
     "inherited_messages": "0",
     "forked_from": "NULL",
     **{f"own_{kind}_tokens": f"{kind}_tokens" for kind in ("input", "output", "cache_read", "cache_creation")},

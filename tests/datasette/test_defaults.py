@@ -63,7 +63,7 @@ async def test_the_sessions_table_shows_facets_newest_first_and_links_to_transcr
     html = await page(ds, "/demo/sessions")
     for sid, title in query(demo, "SELECT id, title FROM sessions WHERE role = 'main' AND title IS NOT NULL LIMIT 5"):
         assert f"/demo/-/session/{sid}" in html, title
-    assert "The title opens the transcript" in html
+    assert "the title opens the transcript" in html
     assert "_facet=" in html or "facet" in html
 
 
@@ -104,7 +104,7 @@ async def test_the_users_own_settings_win(demo):
     )
     html = await page(ds, "/demo/sessions")
     assert "Mine" in html
-    assert "The title opens the transcript" not in html
+    assert "the title opens the transcript" not in html
     assert "My title" in html
     assert set(await facets(ds, "/demo/sessions")) == {"format"}
     rows = (await ds.client.get("/demo/sessions.json?_shape=objects")).json()["rows"]

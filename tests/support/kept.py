@@ -26,6 +26,8 @@ def main_entries() -> list[object]:
         "name": "Task",
         "input": {"prompt": "count the beds", "description": "Count"},
     }
+    change = {"file_path": "/home/dev/garden/beds.csv", "old_string": "kale", "new_string": "leek"}
+    edit = {"type": "tool_use", "id": "t3", "name": "Edit", "input": change}
     return [
         *turn(1, "plan the beds", "I will."),
         entry("user", 10, [image(), *text("what is this?")]),
@@ -39,6 +41,8 @@ def main_entries() -> list[object]:
             [{"type": "tool_result", "tool_use_id": "t2", "content": "three"}],
             toolUseResult={"agentId": "a1"},
         ),
+        entry("assistant", 16, [edit]),
+        entry("user", 17, [{"type": "tool_result", "tool_use_id": "t3", "content": "done"}]),
         b"",
         b"nonsense",
         b"[1]",
