@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import fields
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any
@@ -115,5 +114,5 @@ def _row(row: Totals) -> dict[str, Any]:
         "path": row.path,
         "start": times.iso(row.start),
         **{name: getattr(row, name) for name, _title, _drop in _NUMBERS},
-        "tokens": {f.name: getattr(row.usage, f.name) for f in fields(row.usage)},
+        "tokens": row.usage.counts(),
     }

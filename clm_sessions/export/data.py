@@ -52,7 +52,7 @@ def info_data(info: SessionInfo, links: Links | None = None) -> dict[str, Any]:
 
 def usage_data(usage: Usage) -> Mapping[str, int | None]:
     """Tokens by kind."""
-    return {f.name: getattr(usage, f.name) for f in fields(usage)}
+    return usage.counts()
 
 
 def relations_data(to: Relations, links: Links | None = None) -> dict[str, Any]:

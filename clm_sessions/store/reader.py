@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from clm_sessions import times
@@ -303,7 +304,7 @@ def _message(r: _Record, calls: Mapping[int, ToolCall], load: Callable[[str], by
         parent_uuid=r["parent_uuid"],
         text=r["display"],
         model=r["model"],
-        usage=Usage(**dict(zip(_USAGE, usage, strict=True))) if usage else None,
+        usage=Usage(**dict(zip((*_USAGE, _HOUR), usage, strict=True))) if usage else None,
         reply_id=r["reply_id"],
         is_sidechain=bool(r["is_sidechain"]),
         is_meta=bool(r["is_meta"]),
@@ -314,7 +315,8 @@ def _message(r: _Record, calls: Mapping[int, ToolCall], load: Callable[[str], by
     )
 
 
-_USAGE = ("input", "output", "cache_read", "cache_creation", "reasoning")
+_USAGE = tuple(Usage().counts())
+_HOUR = "cache_creation_1h"
 
 
 def _usage(r: _Record) -> Usage:
@@ -322,7 +324,7 @@ def _usage(r: _Record) -> Usage:
 
 
 def _usage_or_none(r: _Record) -> Usage | None:
-    usage = _usage(r)
+    usage = replace(_usage(r), cache_creation_1h=r[f"{_HOUR}_tokens"])
     return None if usage == Usage() else usage
 
 

@@ -35,7 +35,8 @@ TABLES: dict[str, str] = {
         parent_id TEXT REFERENCES sessions(id), parent_tool_call_id TEXT, parent_agent_id TEXT, link TEXT,
         agent_id TEXT, agent_type TEXT, description TEXT, team TEXT, member TEXT, color TEXT, parallel INTEGER,
         forked_from TEXT REFERENCES sessions(id), native_id TEXT, cwd TEXT, project_name TEXT, version TEXT,
-        provider TEXT, agent TEXT, models TEXT, source_state TEXT""",
+        provider TEXT, agent TEXT, models TEXT, source_state TEXT,
+        cost_usd REAL, own_cost_usd REAL, unpriced_requests INTEGER""",
     "chunks": """
         session_id TEXT REFERENCES sessions(id), seq INTEGER, kind TEXT, preview TEXT, status TEXT, started_at TEXT,
         ended_at TEXT, day TEXT, duration_ms INTEGER, span_ms INTEGER, messages INTEGER, tool_calls INTEGER,
@@ -62,7 +63,8 @@ TABLES: dict[str, str] = {
     "requests": """
         session_id TEXT REFERENCES sessions(id), seq INTEGER, chunk_seq INTEGER, message_seq INTEGER, model TEXT,
         at TEXT, day TEXT, inherited INTEGER, input_tokens INTEGER, output_tokens INTEGER, cache_read_tokens INTEGER,
-        cache_creation_tokens INTEGER, reasoning_tokens INTEGER, reply_id TEXT, PRIMARY KEY (session_id, seq)""",
+        cache_creation_tokens INTEGER, reasoning_tokens INTEGER, cache_creation_1h_tokens INTEGER, reply_id TEXT,
+        cost_usd REAL, PRIMARY KEY (session_id, seq)""",
     "session_models": """
         session_id TEXT REFERENCES sessions(id), model TEXT, requests INTEGER, output_tokens INTEGER,
         PRIMARY KEY (session_id, model)""",
@@ -91,6 +93,10 @@ TABLES: dict[str, str] = {
     "ingest_issues": """
         source_id TEXT REFERENCES sources(id), seq INTEGER, kind TEXT, reason TEXT, line INTEGER, byte_offset INTEGER,
         session_id TEXT REFERENCES sessions(id), PRIMARY KEY (source_id, seq)""",
+    "prices": """
+        model TEXT, seq INTEGER, from_day TEXT, until_day TEXT, input_above INTEGER, input_up_to INTEGER,
+        input_usd REAL, output_usd REAL, cache_read_usd REAL, cache_creation_usd REAL, cache_creation_1h_usd REAL,
+        reasoning_usd REAL, source TEXT, checksum TEXT, PRIMARY KEY (model, seq)""",
     "raw_blocks": """
         source_id TEXT REFERENCES sources(id), generation INTEGER, byte_offset INTEGER, byte_length INTEGER,
         codec TEXT, digest TEXT, data BLOB, PRIMARY KEY (source_id, generation, byte_offset)""",
