@@ -18,6 +18,7 @@ day, durations milliseconds. Empty (NULL) means "not recorded", 0 means "recorde
 `session_id` and a `seq` that follows its place in the log; importing again, or in another order, gives the same rows.
 
 Full-text search ({", ".join(f"`{table}_fts`" for table in FTS)}) covers the first {INDEXED_CHARACTERS:,} characters of each text.
+Costs are estimates by the table `prices`, which says where each price is from; what is not known has no price.
 Totals over sessions: sum the `own_*` columns, or rows with `inherited = 0`; the other counts say what a session shows.
 """
 

@@ -1,8 +1,8 @@
 """A person's own prices, as they stand in the settings or in the configuration of Datasette.
 
-    [prices]
-    "claude-sonnet-4-5*" = { input = 3, output = 15, cache_read = 0.3, cache_creation = 3.75 }
-    "llama3:*" = { input = 0, output = 0 }
+[prices]
+"claude-sonnet-4-5*" = { input = 3, output = 15, cache_read = 0.3, cache_creation = 3.75 }
+"llama3:*" = { input = 0, output = 0 }
 """
 
 from __future__ import annotations
@@ -41,8 +41,16 @@ def _price(model: str, rates: object, where: str) -> Price:
             raise UsageError(f"{where}: the price of {model!r}: {name} must be a number from 0 on")
     named = {name: float(rate) for name, rate in rates.items()}
     written = named.get("cache_creation", named["input"])
-    whole = {"cache_read": named["input"], "cache_creation": written, "cache_creation_1h": written}
-    return Price(model=model, source=OWN, **{**whole, "reasoning": named["output"], **named})
+    return Price(
+        model=model,
+        source=OWN,
+        input=named["input"],
+        output=named["output"],
+        cache_read=named.get("cache_read", named["input"]),
+        cache_creation=written,
+        cache_creation_1h=named.get("cache_creation_1h", written),
+        reasoning=named.get("reasoning", named["output"]),
+    )
 
 
 def own_price(own: tuple[Price, ...], model: str) -> Price | None:

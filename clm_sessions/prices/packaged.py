@@ -54,11 +54,8 @@ def look_up(model: str) -> tuple[Price, ...]:
     for number, start in enumerate(starts):
         until = starts[number + 1].date().isoformat() if number + 1 < len(starts) else None
         day = start.date().isoformat() if number else None
-        made = [replace(each, from_day=day, until_day=until) for each in _sizes(model, source, info.get_prices(start))]
-        if found and len(made) == 1 and replace(found[-1], until_day=None) == replace(made[0], from_day=found[-1].from_day, until_day=None):
-            found[-1] = replace(found[-1], until_day=until)  # a change of something that we do not count
-        else:
-            found += made
+        sizes = _sizes(model, source, info.get_prices(start))
+        found += [replace(each, from_day=day, until_day=until) for each in sizes]
     return tuple(found)
 
 
@@ -84,11 +81,19 @@ def _sizes(model: str, source: str, prices: Any) -> Iterator[Price]:  # noqa: AN
     bounds = sorted({tier.start for value in given.values() for tier in getattr(value, "tiers", ())})
     for above, up_to in zip([None, *bounds], [*bounds, None], strict=True):
         rates = {name: _rate(value, above) for name, value in given.items()}
-        rates["cache_read"] = _first(rates["cache_read"], rates["input"])
-        rates["cache_creation"] = _first(rates["cache_creation"], rates["input"])
-        rates["cache_creation_1h"] = _first(rates["cache_creation_1h"], rates["cache_creation"])
-        rates["reasoning"] = _first(rates["reasoning"], rates["output"])
-        yield Price(model=model, source=source, input_above=above, input_up_to=up_to, **rates)
+        written = _first(rates["cache_creation"], rates["input"])
+        yield Price(
+            model=model,
+            source=source,
+            input_above=above,
+            input_up_to=up_to,
+            input=rates["input"],
+            output=rates["output"],
+            cache_read=_first(rates["cache_read"], rates["input"]),
+            cache_creation=written,
+            cache_creation_1h=_first(rates["cache_creation_1h"], written),
+            reasoning=_first(rates["reasoning"], rates["output"]),
+        )
 
 
 def _rate(value: Any, above: int | None) -> float | None:  # noqa: ANN401 - a decimal, or prices by size

@@ -16,6 +16,10 @@ _FIELDS = (
     "from_day", "until_day", "input_above", "input_up_to", "input", "output", "cache_read", "cache_creation",
     "cache_creation_1h", "reasoning", "source",
 )  # fmt: skip
+SUMS = ("cost_usd", "own_cost_usd", "unpriced_requests")
+"""What is added up for each session: over all replies, over its own, and how many of its own have no price."""
+COSTS: dict[str, tuple[str, ...]] = {"requests": ("cost_usd",), "sessions": SUMS}
+"""The columns that are worked out here, by table. They stand beside those that follow from the logs."""
 _SIZE = "r.input_tokens + coalesce(r.cache_read_tokens, 0) + coalesce(r.cache_creation_tokens, 0)"
 _WRITTEN = "coalesce(r.cache_creation_tokens, 0)"
 _HOUR = f"min(coalesce(r.cache_creation_1h_tokens, 0), {_WRITTEN})"
@@ -29,8 +33,7 @@ COST = f"""(SELECT (r.input_tokens * p.input_usd + coalesce(r.cache_read_tokens,
     AND (p.input_above IS NULL OR {_SIZE} > p.input_above) AND (p.input_up_to IS NULL OR {_SIZE} <= p.input_up_to)
     ORDER BY p.seq LIMIT 1)"""
 """The cost of a reply ``r``: the one price that holds, times its tokens. The same as ``prices.cost``."""
-_SUMS = "cost_usd", "own_cost_usd", "unpriced_requests"
-SUMS = """(SELECT sum(r.cost_usd), sum(CASE WHEN r.inherited = 0 THEN r.cost_usd END),
+_ADDED = """(SELECT sum(r.cost_usd), sum(CASE WHEN r.inherited = 0 THEN r.cost_usd END),
     count(CASE WHEN r.inherited = 0 AND r.cost_usd IS NULL THEN 1 END) FROM requests r WHERE r.session_id = sessions.id)"""
 _MODELS = """WITH RECURSIVE m(name) AS (SELECT min(model) FROM requests UNION ALL
     SELECT (SELECT min(model) FROM requests WHERE model > m.name) FROM m WHERE m.name IS NOT NULL)
@@ -43,10 +46,12 @@ def models(db: sqlite3.Connection) -> list[str]:
     return [name for (name,) in db.execute(_MODELS) if isinstance(name, str)]
 
 
-def unasked(db: sqlite3.Connection) -> list[str]:
-    """The models whose prices nobody was asked for yet."""
+def news(db: sqlite3.Connection, book: Book) -> list[str]:
+    """The models that have no prices yet, though the book has something to say of them."""
+    if book.empty:
+        return []
     known = {model for (model,) in db.execute("SELECT DISTINCT model FROM prices")}
-    return [model for model in models(db) if model not in known]
+    return [model for model in models(db) if model not in known and book.prices(model)]
 
 
 def settle(db: sqlite3.Connection, sessions: Iterable[str], book: Book) -> None:
@@ -57,7 +62,7 @@ def settle(db: sqlite3.Connection, sessions: Iterable[str], book: Book) -> None:
     gone = db.execute(
         "DELETE FROM prices WHERE NOT EXISTS (SELECT 1 FROM requests r WHERE r.model = prices.model)"
     ).rowcount
-    fresh = [] if book.empty else unasked(db)
+    fresh = news(db, book)
     if fresh or gone:
         _put(db, book.all(fresh))
     waiting = {*sessions}
@@ -80,7 +85,7 @@ def _work_out(db: sqlite3.Connection, sessions: Collection[str]) -> None:
             + ("" if some else " AND cost_usd IS NOT NULL"),
             (sid,),
         )
-        db.execute(f"UPDATE sessions SET ({', '.join(_SUMS)}) = {SUMS} WHERE id = ?", (sid,))
+        db.execute(f"UPDATE sessions SET ({', '.join(SUMS)}) = {_ADDED} WHERE id = ?", (sid,))
 
 
 def _put(db: sqlite3.Connection, prices: Sequence[Price]) -> None:
@@ -119,7 +124,7 @@ def wrong(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
         "FROM sessions s LEFT JOIN requests r ON r.session_id = s.id GROUP BY s.id"
     )
     for sid, *numbers in sums:
-        for name, have, want in zip(_SUMS, numbers[:3], numbers[3:], strict=True):
+        for name, have, want in zip(SUMS, numbers[:3], numbers[3:], strict=True):
             if _differ(have, want):
                 yield "sessions", f"{sid}: {name} is {have!r}, not {want!r}"
 

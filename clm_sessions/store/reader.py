@@ -27,6 +27,7 @@ from clm_sessions.model import (
     Usage,
 )
 from clm_sessions.store.codec import unpack, unpack_result
+from clm_sessions.store.costs import SUMS
 from clm_sessions.store.rows import COLUMNS
 
 _ROWS = {table: f"SELECT {', '.join(names)} FROM {table} WHERE session_id = ?" for table, names in COLUMNS.items()}
@@ -35,13 +36,14 @@ _Record = dict[str, Any]
 
 def session_infos(db: sqlite3.Connection, where: str = "1", arguments: Sequence[Any] = ()) -> list[SessionInfo]:
     """The facts of the sessions that meet an SQL condition (over alias ``s``), newest first."""
-    names = [f"s.{name}" for name in COLUMNS["sessions"]]
+    columns = (*COLUMNS["sessions"], *SUMS)
+    names = [f"s.{name}" for name in columns]
     cursor = db.execute(
         f"SELECT {', '.join(names)}, p.path FROM sessions s LEFT JOIN projects p ON p.id = s.project_id "
         f"WHERE {where} ORDER BY s.started_at DESC, s.id",
         arguments,
     )
-    return [_info(dict(zip((*COLUMNS["sessions"], "project"), row, strict=True))) for row in cursor]
+    return [_info(dict(zip((*columns, "project"), row, strict=True))) for row in cursor]
 
 
 def load_sessions(db: sqlite3.Connection, sid: str, *, images: bool = True) -> list[Session]:
@@ -354,7 +356,7 @@ _SAME = (
     "id", "native_id", "format", "role", "agent_id", "parent_id", "parent_agent_id", "link", "description",
     "agent_type", "team", "member", "color", "forked_from", "project", "project_name", "cwd", "git_branch", "version",
     "provider", "agent", "title", "duration_ms", "messages", "chunks", "prompts", "tool_calls", "tool_errors",
-    "unanswered", "interruptions", "compactions", "subagents", "images", "requests",
+    "unanswered", "interruptions", "compactions", "subagents", "images", "requests", *SUMS,
 )  # fmt: skip
 
 
