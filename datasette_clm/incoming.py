@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from datasette_clm import defaults, detect, watching
+from datasette_clm import defaults, detect, queries, watching
 from datasette_clm._compat import Datasette, tilde_decode
 from datasette_clm.watching import Receive
 
@@ -23,7 +23,12 @@ def on_row_page() -> bool:
 
 async def refresh(datasette: Datasette) -> None:
     """Find databases of ours that are new, and give them their defaults."""
-    await detect.refresh(datasette, lambda name: defaults.configure(datasette, name))
+
+    async def found(name: str) -> None:
+        await defaults.configure(datasette, name)
+        await queries.configure(datasette, name)
+
+    await detect.refresh(datasette, found)
 
 
 def wrap(datasette: Datasette, app: Asgi) -> Asgi:

@@ -334,6 +334,16 @@ TABLES: Mapping[str, Table] = {
             "seq": "Place in the file's list, from 0",
         },
     ),
+    "daily_usage": Table(
+        about="What each session used of each model on each day (UTC): its own replies, so all rows may be added up.",
+        facets=("model", "day"),
+        sort_desc="day",
+        columns={
+            "replies": "API replies",
+            "unpriced_replies": "Those of them that have no price",
+            "cost_usd": "Estimated cost in US dollars of the others",
+        },
+    ),
     "prices": Table(
         about="The prices that costs were estimated by, in US dollars per million tokens. One without numbers: no price is known.",
         columns={

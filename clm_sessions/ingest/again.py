@@ -33,6 +33,7 @@ def prepare(db: sqlite3.Connection) -> None:
     index(db)
     if not costs.sound(db):
         db.execute("DELETE FROM prices")
+    db.execute("DELETE FROM daily_usage WHERE session_id IS NULL OR session_id NOT IN (SELECT id FROM sessions)")
     for (sid,) in db.execute("SELECT id FROM sources").fetchall():
         source = ledger.one(db, sid)
         if ledger.checksum(db, sid) != source["checksum"] and os.path.exists(source["path"]):

@@ -35,6 +35,10 @@ COST = f"""(SELECT (r.input_tokens * p.input_usd + coalesce(r.cache_read_tokens,
 """The cost of a reply ``r``: the one price that holds, times its tokens. The same as ``prices.cost``."""
 _ADDED = """(SELECT sum(r.cost_usd), sum(CASE WHEN r.inherited = 0 THEN r.cost_usd END),
     count(CASE WHEN r.inherited = 0 AND r.cost_usd IS NULL THEN 1 END) FROM requests r WHERE r.session_id = sessions.id)"""
+_USED = """SELECT session_id, day, model, count(*), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
+    sum(cache_creation_tokens), sum(reasoning_tokens), sum(cost_usd), count(*) - count(cost_usd)
+    FROM requests WHERE inherited = 0"""
+"""The rows of ``daily_usage``, to be grouped by session, day and model."""
 _MODELS = """WITH RECURSIVE m(name) AS (SELECT min(model) FROM requests UNION ALL
     SELECT (SELECT min(model) FROM requests WHERE model > m.name) FROM m WHERE m.name IS NOT NULL)
     SELECT name FROM m WHERE name IS NOT NULL"""
@@ -86,6 +90,8 @@ def _work_out(db: sqlite3.Connection, sessions: Collection[str]) -> None:
             (sid,),
         )
         db.execute(f"UPDATE sessions SET ({', '.join(SUMS)}) = {_ADDED} WHERE id = ?", (sid,))
+        db.execute("DELETE FROM daily_usage WHERE session_id = ?", (sid,))
+        db.execute(f"INSERT INTO daily_usage {_USED} AND session_id = ? GROUP BY day, model", (sid,))
 
 
 def _put(db: sqlite3.Connection, prices: Sequence[Price]) -> None:
@@ -127,6 +133,20 @@ def wrong(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
         for name, have, want in zip(SUMS, numbers[:3], numbers[3:], strict=True):
             if _differ(have, want):
                 yield "sessions", f"{sid}: {name} is {have!r}, not {want!r}"
+    yield from _wrong_days(db)
+
+
+def _wrong_days(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    """The same for what is added up by day."""
+    width = 3
+    rows = db.execute(f"{_USED} GROUP BY session_id, day, model")
+    want = {tuple(row[:width]): row[width:] for row in rows}
+    for row in db.execute("SELECT * FROM daily_usage"):
+        numbers = want.pop(row[:width], None)
+        if numbers is None or any(_differ(a, b) for a, b in zip(row[width:], numbers, strict=True)):
+            yield "daily_usage", f"{row[:width]}: {row[width:]}, not {numbers}"
+    for key in want:
+        yield "daily_usage", f"{key} is missing"
 
 
 def _differ(have: object, want: object) -> bool:

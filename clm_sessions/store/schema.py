@@ -93,6 +93,10 @@ TABLES: dict[str, str] = {
     "ingest_issues": """
         source_id TEXT REFERENCES sources(id), seq INTEGER, kind TEXT, reason TEXT, line INTEGER, byte_offset INTEGER,
         session_id TEXT REFERENCES sessions(id), PRIMARY KEY (source_id, seq)""",
+    "daily_usage": """
+        session_id TEXT REFERENCES sessions(id), day TEXT, model TEXT, replies INTEGER, input_tokens INTEGER,
+        output_tokens INTEGER, cache_read_tokens INTEGER, cache_creation_tokens INTEGER, reasoning_tokens INTEGER,
+        cost_usd REAL, unpriced_replies INTEGER, PRIMARY KEY (session_id, day, model)""",
     "prices": """
         model TEXT, seq INTEGER, from_day TEXT, until_day TEXT, input_above INTEGER, input_up_to INTEGER,
         input_usd REAL, output_usd REAL, cache_read_usd REAL, cache_creation_usd REAL, cache_creation_1h_usd REAL,
@@ -119,7 +123,7 @@ INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("native_id",),
         ("agent_type",),
     ),
-    "chunks": (("kind",), ("status",), ("day",), ("started_at",)),
+    "chunks": (("kind",), ("status",), ("day",), ("started_at",), ("duration_ms",)),
     "messages": (
         ("session_id", "chunk_seq"),
         ("kind",),
@@ -136,8 +140,11 @@ INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("day",),
         ("path",),
         ("subagent_id",),
+        ("duration_ms",),
+        ("inherited", "name", "status", "duration_ms", "path"),  # rates and times of tools without their texts
     ),
     "requests": (("model",), ("day", "model", "inherited", "output_tokens"), ("reply_id",)),
+    "daily_usage": (("day",), ("model",)),
     "session_models": (("model",),),
     "session_tools": (("tool",),),
     "facts": (("name",),),

@@ -22,6 +22,7 @@ ROOMS = {
     "text": set(),
     "zones": set(),
     "config": {"errors", "prices"},
+    "cookbook": set(),
     "prices": VALUES,
     "view": VALUES,
     "redact": {"errors"},
