@@ -89,7 +89,7 @@ async def add_query(datasette: Datasette, database: str, name: str, query: Mappi
     known = await datasette.get_query(database, name)
     if known is not None and known.source != "plugin":
         return
-    words = {key: query[key] for key in ("title", "description")}
+    words = {key: query[key] for key in ("title", "description", "hide_sql")}
     await datasette.add_query(database, name, query["sql"], parameters=query["params"], **words)
 
 

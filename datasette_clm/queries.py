@@ -28,6 +28,7 @@ def canned(datasette: Datasette, database: str) -> dict[str, dict[str, Any]]:
             "title": recipe.title,
             "description": about(recipe.name),
             "params": list(recipe.parameters),
+            "hide_sql": True,
         }
         for recipe in RECIPES
         if recipe.name not in taken

@@ -13,9 +13,9 @@ SESSIONS = (
     _recipe(
         "longest_runs", "The longest unattended runs", "Turns by how long the agent worked without a person, with the prompt that began each.",
         """
-    SELECT c.session_id, s.title, c.seq AS chunk_seq, c.duration_ms, c.tool_calls, c.tool_errors, c.output_tokens, c.status,
+    SELECT s.title, c.seq AS chunk_seq, c.duration_ms, c.tool_calls, c.tool_errors, c.output_tokens, c.status,
       (SELECT p.preview FROM chunks p WHERE p.session_id = c.session_id AND p.seq < c.seq AND p.kind = 'user'
-       ORDER BY p.seq DESC LIMIT 1) AS prompt
+       ORDER BY p.seq DESC LIMIT 1) AS prompt, c.session_id
     FROM (SELECT session_id, seq FROM chunks WHERE kind = 'ai' AND duration_ms IS NOT NULL
       ORDER BY duration_ms DESC LIMIT 300) top
     JOIN chunks c ON c.session_id = top.session_id AND c.seq = top.seq JOIN sessions s ON s.id = c.session_id
@@ -27,9 +27,9 @@ SESSIONS = (
     _recipe(
         "interrupted_prompts", "Prompts that led to interruptions", "What a person had asked for when they stopped the agent, newest first.",
         """
-    SELECT c.session_id, s.title, c.seq AS chunk_seq, c.started_at, c.duration_ms, c.tool_calls,
+    SELECT s.title, c.seq AS chunk_seq, c.started_at, c.duration_ms, c.tool_calls,
       (SELECT p.preview FROM chunks p WHERE p.session_id = c.session_id AND p.seq < c.seq AND p.kind = 'user'
-       ORDER BY p.seq DESC LIMIT 1) AS prompt
+       ORDER BY p.seq DESC LIMIT 1) AS prompt, c.session_id
     FROM chunks c JOIN sessions s ON s.id = c.session_id
     WHERE c.status = 'interrupted' AND coalesce(c.day, '') >= :since AND (:project = '' OR s.project_name = :project)
     ORDER BY c.started_at DESC LIMIT 200
@@ -49,7 +49,7 @@ SESSIONS = (
     _recipe(
         "unanswered_sessions", "Sessions that wait for an answer", "Sessions that end with a prompt nobody answered, newest first.",
         f"""
-    SELECT s.id AS session_id, s.title, s.project_name, s.git_branch, s.ended_at, s.prompts, s.tool_calls
+    SELECT s.title, s.project_name, s.git_branch, s.ended_at, s.prompts, s.tool_calls, s.id AS session_id
     FROM sessions s
     WHERE s.status = 'unanswered' AND {_ASKED}
     ORDER BY s.ended_at DESC LIMIT 200
@@ -58,8 +58,9 @@ SESSIONS = (
     _recipe(
         "troubled_sessions", "Sessions that went badly", "Sessions by failed tool calls and interruptions for each prompt.",
         f"""
-    SELECT s.id AS session_id, s.title, s.project_name, s.started_at, s.status, s.prompts, s.tool_calls, s.tool_errors,
-      s.interruptions, s.compactions, round(1.0 * (s.tool_errors + s.interruptions) / max(s.prompts, 1), 1) AS trouble_per_prompt
+    SELECT s.title, s.project_name, s.started_at, s.status, s.prompts, s.tool_calls, s.tool_errors,
+      s.interruptions, s.compactions, round(1.0 * (s.tool_errors + s.interruptions) / max(s.prompts, 1), 1) AS trouble_per_prompt,
+      s.id AS session_id
     FROM sessions s
     WHERE s.role = 'main' AND s.tool_errors + s.interruptions > 0 AND {_ASKED}
     ORDER BY trouble_per_prompt DESC LIMIT 100
@@ -68,7 +69,7 @@ SESSIONS = (
     _recipe(
         "compactions", "Where context was compacted", "Compactions, newest first: what the context held before and after.",
         """
-    SELECT c.session_id, s.title, c.seq AS chunk_seq, c.started_at, c.context_before, c.context_after
+    SELECT s.title, c.seq AS chunk_seq, c.started_at, c.context_before, c.context_after, c.session_id
     FROM chunks c JOIN sessions s ON s.id = c.session_id
     WHERE c.kind = 'compact' AND coalesce(c.day, '') >= :since
     ORDER BY c.started_at DESC LIMIT 200
@@ -77,7 +78,7 @@ SESSIONS = (
     _recipe(
         "rewound_prompts", "Prompts that were taken back", "Prompts a person rewound to before them, newest first.",
         """
-    SELECT c.session_id, s.title, c.seq AS chunk_seq, c.started_at, c.preview AS prompt
+    SELECT s.title, c.seq AS chunk_seq, c.started_at, c.preview AS prompt, c.session_id
     FROM chunks c JOIN sessions s ON s.id = c.session_id
     WHERE c.status = 'abandoned' AND coalesce(c.day, '') >= :since
     ORDER BY c.started_at DESC LIMIT 200
@@ -107,8 +108,8 @@ SESSIONS = (
     _recipe(
         "forks", "Forks and resumed sessions", "Sessions that began with a copy of another one, and how much of them is copied.",
         """
-    SELECT s.id AS session_id, s.title, s.forked_from, s.messages, s.inherited_messages, s.started_at,
-      round(s.own_cost_usd, 2) AS cost_usd
+    SELECT s.title, s.forked_from, s.messages, s.inherited_messages, s.started_at,
+      round(s.own_cost_usd, 2) AS cost_usd, s.id AS session_id
     FROM sessions s
     WHERE s.forked_from IS NOT NULL
     ORDER BY s.started_at DESC LIMIT 200

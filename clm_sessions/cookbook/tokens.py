@@ -24,7 +24,7 @@ TOKENS = (
     """, "daily_usage", "sessions",
     ),
     _recipe(
-        "cost_by_month", "Tokens and cost by month", "The same by month.",
+        "cost_by_month", "Tokens and cost by month", "What was used and what it cost in each month.",
         f"""
     SELECT substr(u.day, 1, 7) AS month, {_SUMS}
     FROM daily_usage u
@@ -65,33 +65,33 @@ TOKENS = (
     """, "daily_usage", "sessions",
     ),
     _recipe(
-        "dearest_sessions", "The dearest sessions", "Sessions by estimated cost, their subagents included.",
+        "most_expensive_sessions", "The most expensive sessions", "Sessions by estimated cost, their subagents included.",
         """
-    SELECT t.id AS session_id, t.title, t.project_name, t.started_at, t.prompts, count(*) - 1 AS subagents,
+    SELECT t.title, t.project_name, t.started_at, t.prompts, count(*) - 1 AS subagents,
       sum(s.own_output_tokens) AS output_tokens, round(sum(s.own_cost_usd), 2) AS cost_usd,
-      sum(s.unpriced_requests) AS unpriced_replies
+      sum(s.unpriced_requests) AS unpriced_replies, t.id AS session_id
     FROM sessions s JOIN sessions t ON t.id = substr(s.id, 1, instr(s.id || ':', ':') - 1)
     WHERE coalesce(t.day, '') >= :since AND (:project = '' OR t.project_name = :project)
     GROUP BY t.id ORDER BY sum(s.own_cost_usd) DESC LIMIT 100
     """, "sessions",
     ),
     _recipe(
-        "dearest_turns", "The dearest turns", "Turns of the 200 dearest sessions by estimated cost, with the prompt that began each.",
+        "most_expensive_turns", "The most expensive turns", "Turns of the 200 most expensive sessions by estimated cost, with the prompt that began each.",
         """
-    WITH dear AS (
+    WITH expensive AS (
       SELECT s.id, s.title FROM sessions s
       WHERE coalesce(s.day, '') >= :since AND (:project = '' OR s.project_name = :project)
       ORDER BY s.own_cost_usd DESC LIMIT 200
     ), turns AS (
-      SELECT r.session_id, d.title, r.chunk_seq, count(*) AS replies, sum(r.output_tokens) AS output_tokens,
+      SELECT r.session_id, e.title, r.chunk_seq, count(*) AS replies, sum(r.output_tokens) AS output_tokens,
         sum(r.cost_usd) AS cost
-      FROM dear d JOIN requests r ON r.session_id = d.id
+      FROM expensive e JOIN requests r ON r.session_id = e.id
       WHERE r.inherited = 0
       GROUP BY r.session_id, r.chunk_seq ORDER BY cost DESC LIMIT 100
     )
-    SELECT t.session_id, t.title, t.chunk_seq, round(t.cost, 2) AS cost_usd, t.replies, t.output_tokens,
+    SELECT t.title, t.chunk_seq, round(t.cost, 2) AS cost_usd, t.replies, t.output_tokens,
       (SELECT c.preview FROM chunks c WHERE c.session_id = t.session_id AND c.seq < t.chunk_seq AND c.kind = 'user'
-       ORDER BY c.seq DESC LIMIT 1) AS prompt
+       ORDER BY c.seq DESC LIMIT 1) AS prompt, t.session_id
     FROM turns t ORDER BY t.cost DESC
     """, "requests", "sessions", "chunks",
     ),

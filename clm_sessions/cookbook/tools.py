@@ -45,8 +45,8 @@ TOOLS = (
     _recipe(
         "slowest_calls", "The slowest tool calls", "Single calls by how long they took; permission prompts count as time.",
         """
-    SELECT t.session_id, s.title, t.chunk_seq, t.name AS tool, t.duration_ms, t.status, t.started_at,
-      substr(t.input, 1, 200) AS input
+    SELECT s.title, t.chunk_seq, t.name AS tool, t.duration_ms, t.status, t.started_at,
+      substr(t.input, 1, 200) AS input, t.session_id
     FROM (SELECT rowid AS at FROM tool_calls WHERE inherited = 0 AND duration_ms IS NOT NULL ORDER BY duration_ms DESC LIMIT 100) top
     JOIN tool_calls t ON t.rowid = top.at JOIN sessions s ON s.id = t.session_id
     ORDER BY t.duration_ms DESC
@@ -64,8 +64,8 @@ TOOLS = (
     _recipe(
         "recent_errors", "What tools failed with", "The newest 200 failed calls with the beginning of what came back.",
         """
-    SELECT t.session_id, s.title, t.chunk_seq, t.name AS tool, t.started_at, substr(t.input, 1, 200) AS input,
-      substr(t.result, 1, 300) AS result
+    SELECT s.title, t.chunk_seq, t.name AS tool, t.started_at, substr(t.input, 1, 200) AS input,
+      substr(t.result, 1, 300) AS result, t.session_id
     FROM (SELECT rowid AS at FROM tool_calls WHERE status = 'error' ORDER BY rowid DESC LIMIT 400) new
     JOIN tool_calls t ON t.rowid = new.at JOIN sessions s ON s.id = t.session_id
     WHERE t.inherited = 0
