@@ -24,15 +24,17 @@ def register(connection: sqlite3.Connection, datasette: Datasette, database: str
     if database is None or not _is_ours(connection):
         return
     urls = Urls(datasette, database)
-    book = detect.state(datasette).book
 
-    def price(model: object, day: object, *tokens: object) -> float | None:
-        counts = [_whole(number) for number in tokens[:5]]
-        given, out, read, written, hour = counts + [None] * (5 - len(counts))
-        if len(tokens) > 5 or not isinstance(model, str) or not isinstance(day, str | None):
+    def price(*given: object) -> float | None:
+        if not 4 <= len(given) <= 7:
             return None
-        usage = Usage(input=given, output=out, cache_read=read, cache_creation=written, cache_creation_1h=hour)
-        return book.cost(model, day, usage)
+        model, day, *tokens = given
+        counts = [_whole(number) for number in tokens]
+        sent, out, read, written, hour = counts + [None] * (5 - len(counts))
+        if not isinstance(model, str) or not isinstance(day, str | None):
+            return None
+        usage = Usage(input=sent, output=out, cache_read=read, cache_creation=written, cache_creation_1h=hour)
+        return detect.state(datasette).book.cost(model, day, usage)
 
     def url(session: object, chunk: object = None) -> str | None:
         seq = _whole(chunk)
