@@ -1,12 +1,17 @@
-"""What we do with a request before Datasette sees it: look for new databases, mend a search, remember the page."""
+"""What we do with a request before Datasette sees it: look for new databases, mend a search, remember the page.
+
+Prices that a query asks for are loaded before its time begins to run.
+"""
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from clm_sessions.prices import packaged
 from datasette_clm import defaults, detect, queries, watching
 from datasette_clm._compat import Datasette, tilde_decode
 from datasette_clm.watching import Receive
@@ -41,6 +46,8 @@ def wrap(datasette: Datasette, app: Asgi) -> Asgi:
             await refresh(datasette)
             parts = _split(scope["path"], str(datasette.setting("base_url")))
             _parts.set(parts)
+            if b"clm_price" in scope["query_string"]:
+                await to_thread(packaged.load)
             if (
                 b"_search" in scope["query_string"]
                 and parts

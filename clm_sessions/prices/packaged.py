@@ -30,6 +30,12 @@ def installed() -> bool:
         return False
 
 
+def load() -> None:
+    """Load the library now, if it is there: some 400 ms, once."""
+    if installed():
+        look_up("")
+
+
 @cache
 def version() -> str:
     """The version of the library, which is that of its prices."""

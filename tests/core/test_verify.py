@@ -54,9 +54,11 @@ def rows_of(db, table):
 
 
 def changed(rng, value):
-    """A value in which one byte is another."""
+    """A value in which one byte is another; of a number that is no whole one, another number."""
     if isinstance(value, int):
         return value ^ (1 << rng.randrange(8)), "?"
+    if isinstance(value, float):
+        return value + 2.0 ** -rng.randrange(8), "?"
     data = bytearray(value if isinstance(value, bytes) else value.encode())
     data[rng.randrange(len(data))] ^= 1 << rng.randrange(7)
     return bytes(data), "?" if isinstance(value, bytes) else "CAST(? AS TEXT)"

@@ -90,7 +90,7 @@ async def test_a_recipe_over_a_denied_table_is_neither_named_nor_run(priced, act
 @pytest.mark.asyncio
 @pytest.mark.parametrize("actor", [None, "alice"])
 async def test_without_the_permission_to_run_sql_the_page_shows_sql_alone(priced, actor):
-    ds = await site(priced, metadata=NO_SQL)
+    ds = await site(priced, **{"config" if MODERN else "metadata": NO_SQL})
     page = (await ds.client.get("/demo/-/cookbook", cookies=cookies(ds, actor))).text
     assert "FROM daily_usage" in page
     assert ('name="since"' in page) is (actor == "alice")
