@@ -14,6 +14,7 @@ from clm_sessions.prices import Book, cost, packaged, parse_own
 from clm_sessions.store import costs, schema
 from clm_sessions.verify import verify
 from support.logs import NO_PRICES, dump, entry, import_logs, own_prices, query, session_id, turn, write_log
+from support.terminals import piped
 
 genai_prices = pytest.importorskip("genai_prices", reason="needs the extra prices")
 MILLION = 1_000_000
@@ -234,3 +235,14 @@ def test_what_is_wrong_with_own_prices_is_told_in_one_line_with_the_place(given)
     with pytest.raises(UsageError, match=r"^settings\.toml: .*price") as raised:
         parse_own(given, "settings.toml")
     assert "\n" not in str(raised.value)
+
+
+def test_the_command_prices_everything_anew_with_the_prices_of_the_settings(tmp_path):
+    database, settings = tmp_path / "a.db", tmp_path / "config.toml"
+    import_logs(database, logs(tmp_path), book=BOOK)
+    settings.write_text('[prices]\n"claude-*" = { input = 0, output = 1000000 }\n', encoding="utf-8")
+    shown = piped("--config", settings, "prices", database)
+    assert (shown.exit_code, "your own prices" in shown.output) == (0, True)
+    assert of_session(database) == [(8.0, 8.0, 0)]
+    assert "$8.00" in piped("stats", database, "--by", "model").output
+    assert verify(database, plugins.build(entry_points=False)).findings == []
