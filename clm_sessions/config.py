@@ -1,8 +1,11 @@
-"""The optional file of settings: where the database and the logs are, and what to leave out.
+"""The optional file of settings: where the database and the logs are, what to leave out, and a person's own prices.
 
     database = "~/sessions.db"
     roots = ["~/.claude/projects", "/srv/logs"]
     exclude = ["*-scratch-*"]
+
+    [prices]
+    "my-model*" = { input = 3, output = 15 }
 
 It is TOML. Relative paths are below the folder of the file; ``~`` is the home folder.
 """
@@ -17,9 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from clm_sessions.errors import UsageError
+from clm_sessions.prices import Price, parse_own
 
 VARIABLE = "CLM_SESSIONS_CONFIG"
-_TYPES: Mapping[str, str] = {"database": "a text", "roots": "a list of texts", "exclude": "a list of texts"}
+_TYPES: Mapping[str, str] = {
+    "database": "a text",
+    "roots": "a list of texts",
+    "exclude": "a list of texts",
+    "prices": "a table",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +39,7 @@ class Config:
     database: Path | None = None
     roots: tuple[Path, ...] = ()
     exclude: tuple[str, ...] = ()
+    prices: tuple[Price, ...] = ()
 
 
 def config_path(environ: Mapping[str, str], home: Path) -> Path:
@@ -69,6 +79,8 @@ def _checked(path: Path, value: Mapping[str, Any], home: Path) -> Config:
     for key, given in value.items():
         if key not in _TYPES:
             raise UsageError(f"{path}: {key!r} is no setting; there are: {', '.join(_TYPES)}")
+        if key == "prices":
+            continue
         right = isinstance(given, str) if key == "database" else _texts(given)
         if not right or "" in (given if isinstance(given, list) else [given]):
             raise UsageError(f"{path}: {key} must be {_TYPES[key]}, none of them empty")
@@ -79,6 +91,7 @@ def _checked(path: Path, value: Mapping[str, Any], home: Path) -> Config:
         database=None if database is None else _place(database, base, home),
         roots=tuple(_place(root, base, home) for root in value.get("roots", ())),
         exclude=tuple(value.get("exclude", ())),
+        prices=parse_own(value.get("prices", {}), str(path)),
     )
 
 

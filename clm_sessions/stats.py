@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta, timezone, tzinfo
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from clm_sessions import times, zones
 from clm_sessions.model import Usage
@@ -35,6 +35,7 @@ class Totals:
 
     ``label`` is for people: the title of a session, the name of a project. ``path``: of a project. ``start``: when a day, week, month or block
     begins, in milliseconds. ``sessions``: those that were active; subagents are part of theirs. ``errors`` are failed calls.
+    ``cost`` is an estimate in US dollars, ``unpriced`` how many replies are not in it.
     """
 
     key: str | None
@@ -47,6 +48,8 @@ class Totals:
     tool_calls: int | None = None
     errors: int | None = None
     usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
+    unpriced: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +69,13 @@ class _Count:
     session: str
     slot: int | None
     name: str | None
-    numbers: tuple[int | None, ...]
+    numbers: tuple[float | None, ...]
 
 
 class _Sum:
     def __init__(self) -> None:
         self.sessions: set[str] = set()
-        self.numbers: dict[str, list[int | None]] = {}
+        self.numbers: dict[str, list[Any]] = {}
 
     def add(self, count: _Count) -> None:
         self.sessions.add(bundle_key(count.session))
@@ -84,16 +87,16 @@ class _Sum:
     def totals(
         self, kinds: Sequence[str], key: str | None, start: int | None = None, label: str | None = None
     ) -> Totals:
-        def of(what: str, size: int) -> list[int | None]:
-            nothing: list[int | None] = [0 if what in kinds else None] + [None] * (size - 1)
+        def of(what: str, size: int) -> list[Any]:
+            nothing: list[Any] = [0 if what in kinds else None] + [None] * (size - 1)
             return self.numbers.get(what, nothing)
 
-        replies, *tokens = of("replies", 6)
+        replies, usd, unpriced, *tokens = of("replies", 8)
         calls, errors = of("calls", 2)
         return Totals(
             key=key, label=label, start=start, sessions=len(self.sessions), prompts=of("prompts", 1)[0],
             replies=replies, tool_calls=calls, errors=0 if calls == 0 else errors,
-            usage=Usage(**dict(zip(_TOKENS, tokens, strict=True))),
+            usage=Usage(**dict(zip(_TOKENS, tokens, strict=True))), cost=usd, unpriced=unpriced,
         )  # fmt: skip
 
 
@@ -139,7 +142,8 @@ def _replies(db: sqlite3.Connection, by: By, narrow: Narrow) -> Iterator[_Count]
     where, also = _in("r.model", models(db, narrow) if narrow.models else [])
     sums = ", ".join(f"sum(r.{name}_tokens)" for name in _TOKENS)
     rows = db.execute(
-        f"SELECT r.session_id, {_slot('r.at')}, {'r.model' if by == 'model' else 'NULL'}, count(*), {sums} "
+        f"SELECT r.session_id, {_slot('r.at')}, {'r.model' if by == 'model' else 'NULL'}, count(*), "
+        f"sum(r.cost_usd), sum(r.cost_usd IS NULL), {sums} "
         f"FROM requests r WHERE r.inherited = 0{_and(condition)}{where} GROUP BY 1, 2, 3",
         (*bound, *also),
     )

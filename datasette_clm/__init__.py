@@ -10,7 +10,19 @@ from typing import Any
 
 import click
 
-from datasette_clm import cells, defaults, detect, incoming, links, routes, shadow
+from datasette_clm import (
+    cells,
+    defaults,
+    detect,
+    functions,
+    incoming,
+    links,
+    pricing,
+    queries,
+    results,
+    routes,
+    shadow,
+)
 from datasette_clm._compat import Datasette, Request, hookimpl, permission_rule
 from datasette_clm.urls import SCRIPTS, STYLE, Urls
 
@@ -27,14 +39,36 @@ _PAGES = {
     "clm_chunk.html": ("clm.js", "chunk.js"),
     "clm_search.html": ("clm.js", "search.js"),
     "clm_overview.html": ("clm.js",),
+    "clm_cookbook.html": (),
     **dict.fromkeys(_TABS, ("clm.js",)),
 }
 """Our pages by template, with the scripts that each loads."""
 
 
 @hookimpl
+def prepare_connection(conn: Any, database: str | None, datasette: Datasette) -> None:  # noqa: ANN401 - of SQLite
+    """SQL functions."""
+    functions.register(conn, datasette, database)
+
+
+@hookimpl
+def canned_queries(datasette: Datasette, database: str) -> dict[str, dict[str, Any]]:
+    """Ready queries (0.65)."""
+    return queries.canned(datasette, database)
+
+
+@hookimpl
+def permission_resources_sql(datasette: Datasette, actor: Mapping[str, Any] | None, action: str) -> Any:  # noqa: ANN401
+    """1.0: ready queries follow the tables they read; search indexes that hold no text are for nobody."""
+    if action == "view-table":
+        return permission_rule(*shadow.unspaced(datasette))
+    return queries.denied(datasette, actor, action)
+
+
+@hookimpl
 def startup(datasette: Datasette) -> Callable[[], Awaitable[None]]:
     """Find our databases."""
+    pricing.read_settings(datasette)
     return lambda: incoming.refresh(datasette)
 
 
@@ -59,23 +93,21 @@ def register_routes() -> list[tuple[str, Callable[..., Awaitable[Any]]]]:
 @hookimpl
 def render_cell(row: Any, value: Any, column: str, table: str | None, database: str, datasette: Datasette) -> Any:  # noqa: ANN401
     """Cells that lead to the transcript."""
-    if table is None or not detect.is_ours(datasette, database):
+    if not detect.is_ours(datasette, database):
         return None
+    if table is None:
+        return results.cell(row, value, column, Urls(datasette, database))
     return cells.cell(row, value, column, table, Urls(datasette, database), whole=incoming.on_row_page())
 
 
 @hookimpl
 def permission_allowed(datasette: Datasette, actor: Mapping[str, Any] | None, action: str, resource: Any) -> Any:  # noqa: ANN401
-    """0.65: text indexes follow the table they index."""
+    """0.65: text indexes follow the table they index, ready queries those they read."""
+    if action == "view-query" and isinstance(resource, tuple):
+        return lambda: queries.verdict(datasette, actor, *resource)
     if action != "view-table" or not isinstance(resource, tuple) or shadow.source(resource[1]) is None:
         return None
     return lambda: shadow.verdict(datasette, actor, *resource)
-
-
-@hookimpl
-def permission_resources_sql(datasette: Datasette, action: str) -> Any:  # noqa: ANN401
-    """1.0: search indexes that hold no text are for nobody."""
-    return permission_rule(*shadow.unspaced(datasette)) if action == "view-table" else None
 
 
 @hookimpl

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from datasette.utils import add_cors_headers, tilde_decode, tilde_encode  # type: ignore[import-untyped]
@@ -18,13 +18,17 @@ __all__ = [
     "Request",
     "Response",
     "add_cors_headers",
+    "add_query",
+    "deny_queries",
     "describe",
     "hookimpl",
     "is_modern",
+    "may_execute",
     "may_view",
     "permission_rule",
     "tilde_decode",
     "tilde_encode",
+    "user_queries",
     "user_tables",
 ]
 
@@ -69,6 +73,56 @@ def permission_rule(sql: str, parameters: Mapping[str, str]) -> Any:  # noqa: AN
     from datasette.permissions import PermissionSQL  # type: ignore[import-untyped]
 
     return PermissionSQL(sql=sql, params=dict(parameters))
+
+
+async def may_execute(datasette: Datasette, actor: Mapping[str, Any] | None, database: str) -> bool:
+    """Whether the actor may run SQL of their own on a database."""
+    if is_modern(datasette):
+        from datasette.resources import DatabaseResource
+
+        allowed: bool = await datasette.allowed(
+            action="execute-sql", resource=DatabaseResource(database=database), actor=actor
+        )
+        return allowed
+    visible, _private = await datasette.check_visibility(
+        actor, permissions=[("execute-sql", database), ("view-database", database), "view-instance"]
+    )
+    return bool(visible)
+
+
+async def add_query(datasette: Datasette, database: str, name: str, query: Mapping[str, Any]) -> None:
+    """Store a query where 1.0 keeps them, unless the user has one of that name. Running it needs the permission to run SQL."""
+    if not is_modern(datasette):
+        return
+    known = await datasette.get_query(database, name)
+    if known is not None and known.source != "plugin":
+        return
+    words = {key: query[key] for key in ("title", "description", "hide_sql")}
+    await datasette.add_query(database, name, query["sql"], parameters=query["params"], **words)
+
+
+def deny_queries(refused: Iterable[tuple[str, str]]) -> Any:  # noqa: ANN401 - a class of 1.0
+    """What 1.0 is told so that nobody sees these queries: (database, name). None if there are none."""
+    from datasette.permissions import PermissionSQL
+
+    pairs = list(refused)
+    if not pairs:
+        return None
+    values: dict[str, str] = {}
+    rules = []
+    for number, (database, name) in enumerate(pairs):
+        values |= {f"clm_database_{number}": database, f"clm_query_{number}": name}
+        rules.append(
+            f"SELECT :clm_database_{number} AS parent, :clm_query_{number} AS child, 0 AS allow, 'it reads a table that is denied' AS reason"
+        )
+    return PermissionSQL(sql=" UNION ALL ".join(rules), params=values)
+
+
+def user_queries(datasette: Datasette, database: str) -> Mapping[str, Any]:
+    """The queries in the user's own file; empty if there are none."""
+    source = (datasette.config if is_modern(datasette) else getattr(datasette, "_metadata_local", None)) or {}
+    queries = ((source.get("databases") or {}).get(database) or {}).get("queries") or {}
+    return queries if isinstance(queries, Mapping) else {}
 
 
 def user_tables(datasette: Datasette, database: str) -> Mapping[str, Any]:

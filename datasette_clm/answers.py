@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 
 from clm_sessions.errors import DatabaseError
 from clm_sessions.export import markdown
 from clm_sessions.export.data import chunk_data
-from datasette_clm import ask, data, html, loader, raw
+from datasette_clm import ask, data, html, loader, pricing, raw
 from datasette_clm.tabs import head
 from datasette_clm.visit import Answer, Body, Missing, Page, Visit
 
@@ -18,6 +19,7 @@ def session(db: sqlite3.Connection, visit: Visit) -> Answer:
     found = loader.load(db, visit.tables, visit.sid, ask.parse(visit.args), visit.registry.describe)
     if found is None:
         return Missing()
+    found = replace(found, info=pricing.priced(db, found.info, visit))
     if visit.format == ".json":
         return _json(data.session_json(found, visit.urls))
     if visit.format == ".md":

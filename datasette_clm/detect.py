@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from clm_sessions import plugins
 from clm_sessions.plugins import Registry
+from clm_sessions.prices import Book
 from clm_sessions.store.schema import APPLICATION, SCHEMA_VERSION
 from datasette_clm._compat import Database, Datasette
 from datasette_clm.tables import TABLES
@@ -26,10 +27,11 @@ class Seen:
 
 @dataclass
 class State:
-    """What the plugin remembers about one Datasette: its tool describers, and the databases it has looked at."""
+    """What the plugin remembers about one Datasette: tool describers, the databases it has looked at, its own prices."""
 
     registry: Registry = field(default_factory=plugins.from_environment)
     seen: dict[str, Seen] = field(default_factory=dict)
+    book: Book = field(default_factory=Book)
 
 
 def state(datasette: Datasette) -> State:

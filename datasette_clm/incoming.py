@@ -1,13 +1,18 @@
-"""What we do with a request before Datasette sees it: look for new databases, mend a search, remember the page."""
+"""What we do with a request before Datasette sees it: look for new databases, mend a search, remember the page.
+
+Prices that a query asks for are loaded before its time begins to run.
+"""
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from datasette_clm import defaults, detect, watching
+from clm_sessions.prices import packaged
+from datasette_clm import defaults, detect, queries, watching
 from datasette_clm._compat import Datasette, tilde_decode
 from datasette_clm.tables import TABLES
 from datasette_clm.watching import Receive
@@ -24,7 +29,12 @@ def on_row_page() -> bool:
 
 async def refresh(datasette: Datasette) -> None:
     """Find databases of ours that are new, and give them their defaults."""
-    await detect.refresh(datasette, lambda name: defaults.configure(datasette, name))
+
+    async def found(name: str) -> None:
+        await defaults.configure(datasette, name)
+        await queries.configure(datasette, name)
+
+    await detect.refresh(datasette, found)
 
 
 def wrap(datasette: Datasette, app: Asgi) -> Asgi:
@@ -37,6 +47,8 @@ def wrap(datasette: Datasette, app: Asgi) -> Asgi:
             await refresh(datasette)
             parts = _split(scope["path"], str(datasette.setting("base_url")))
             _parts.set(parts)
+            if b"clm_price" in scope["query_string"]:
+                await to_thread(packaged.load)
             if parts and detect.is_ours(datasette, _database(datasette, parts[0])):
                 scope = {**scope, "query_string": asked(scope["query_string"], parts)}
         await app(scope, receive, send)

@@ -38,6 +38,7 @@ async def for_database(datasette: Datasette, actor: Actor, database: str) -> Lin
         {"href": urls.overview(), "label": "Overview of sessions", "description": "Days, models, tools, projects"},
         {"href": urls.search(), "label": "Search in transcripts", "description": "Prompts, replies, thinking, tools"},
         {"href": sessions(urls), "label": "Browse sessions", "description": "Newest first, main columns"},
+        {"href": urls.cookbook(), "label": "Cookbook", "description": "Ready queries: cost, tools, files, people"},
     ]
 
 
@@ -71,6 +72,7 @@ async def banner(datasette: Datasette, actor: Actor, database: str) -> Markup | 
     return safe(
         f'<form class="clm-banner core" action="{esc(urls.search())}" method="get" role="search">'
         f'<a href="{esc(urls.overview())}">Agent sessions in {name}</a> '
+        f'<a href="{esc(urls.cookbook())}">Cookbook</a> '
         f'<input type="search" name="q" aria-label="Search the sessions in {name}" placeholder="Search prompts, replies, tools"> '
         '<input type="submit" value="Search"></form>'
     )

@@ -10,8 +10,8 @@ from importlib import resources
 from typing import Any
 
 from clm_sessions.render import css
-from datasette_clm import answers, csp, detect, guard, loader, overview, raw, search_page, tabs
-from datasette_clm._compat import Datasette, NotFound, Request, Response, add_cors_headers, tilde_decode
+from datasette_clm import answers, cookbook, csp, detect, guard, loader, overview, raw, search_page, tabs
+from datasette_clm._compat import Datasette, NotFound, Request, Response, add_cors_headers, may_execute, tilde_decode
 from datasette_clm.urls import STYLE, Urls
 from datasette_clm.visit import Answer, Body, Make, Missing, Page, Visit
 
@@ -33,11 +33,15 @@ def routes() -> list[tuple[str, View]]:
         (rf"^/{_DB}/-/overview(?P<format>\.json)?$", guarded(overview.answer, overview.NEEDS, overview.WANTS)),
         (rf"^/{_DB}/-/search(?P<format>\.json|\.csv)?$", guarded(search_page.answer, needs, search_page.WANTS)),
         *((rf"^/{_DB}{pattern}", guarded(make, need, want)) for pattern, make, need, want in tabs.ROUTES),
+        (rf"^/{_DB}/-/cookbook$", guarded(cookbook.answer, cookbook.NEEDS, cookbook.WANTS, sql=True)),
     ]
 
 
-def guarded(make: Make, needs: Sequence[str], wants: Sequence[str] = ()) -> View:
-    """A view that asks for permission on every table ``make`` reads before ``make`` is called."""
+def guarded(make: Make, needs: Sequence[str], wants: Sequence[str] = (), *, sql: bool = False) -> View:
+    """A view that asks for permission on every table ``make`` reads before ``make`` is called.
+
+    ``sql``: and whether SQL may be run.
+    """
 
     async def view(datasette: Datasette, request: Request) -> Response:
         if request.method not in {"GET", "HEAD"}:
@@ -49,6 +53,8 @@ def guarded(make: Make, needs: Sequence[str], wants: Sequence[str] = ()) -> View
             args=request.args,
             urls=Urls(datasette, access.name),
             registry=detect.state(datasette).registry,
+            sql=sql and await may_execute(datasette, request.actor, access.name),
+            book=detect.state(datasette).book,
         )
         return await _response(datasette, request, access.name, await access.read(lambda db: make(db, visit)))
 

@@ -51,6 +51,7 @@ SHARED: Mapping[str, str] = {
     "cache_read_tokens": "Tokens read from the cache",
     "cache_creation_tokens": "Tokens written to the cache",
     "reasoning_tokens": "Output tokens spent on reasoning, where the log tells them apart",
+    "cost_usd": "Estimated cost in US dollars, by list prices; empty if it has no price",
     "agent_id": "What the agent calls a subagent",
     "native_id": "What the agent calls the session",
     "line": "Line of the log, from 1",

@@ -111,6 +111,9 @@ TABLES: Mapping[str, Table] = {
             "agent": "Agent that wrote the log",
             "models": "All models that answered",
             "source_state": "present, or gone: the log is no longer there",
+            "cost_usd": "Estimated cost in US dollars of the replies that have a price",
+            "own_cost_usd": "The same without inherited replies: sum this over sessions",
+            "unpriced_requests": "Own replies that have no price: the estimate leaves them out",
         },
     ),
     "chunks": Table(
@@ -234,9 +237,13 @@ TABLES: Mapping[str, Table] = {
             "output_tokens",
             "cache_read_tokens",
             "cache_creation_tokens",
+            "cost_usd",
             "project_id",
         ),
-        columns={"inherited": "1 if its tokens count in another session that has this reply too (fork, resume)"},
+        columns={
+            "inherited": "1 if its tokens count in another session that has this reply too (fork, resume)",
+            "cache_creation_1h_tokens": "Those of the tokens written to the cache that it keeps for an hour",
+        },
     ),
     "projects": Table(
         about="Working directories the sessions ran in.",

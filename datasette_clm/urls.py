@@ -98,6 +98,14 @@ class Urls:
         given = {key: value for key, value in (query or {}).items() if value is not None}
         return self._path("overview") + format + (f"?{urlencode(given)}" if given else "")
 
+    def query(self, name: str) -> str:
+        """The page of a canned query."""
+        return str(self.datasette.urls.query(self.database, name))
+
+    def cookbook(self) -> str:
+        """The page of ready queries."""
+        return self._path("cookbook")
+
     def table(self, table: str, **filters: str) -> str:
         """A table page of Datasette."""
         path = str(self.datasette.urls.table(self.database, table))

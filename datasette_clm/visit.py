@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from clm_sessions.formats.base import LogFormat
 from clm_sessions.plugins import Registry
+from clm_sessions.prices import Book
 from datasette_clm import ask
 from datasette_clm.urls import Urls
 
@@ -17,7 +18,8 @@ from datasette_clm.urls import Urls
 class Visit:
     """What an answer is made from. ``place``: the parts of the address, decoded; ``args``: those behind the ``?``.
 
-    ``tables`` are the tables that may be read.
+    ``tables`` are the tables that may be read; ``sql``: they may run SQL (known where a route asks for it); ``book``:
+    prices that the person who set up this Datasette wants.
     """
 
     tables: frozenset[str]
@@ -25,6 +27,8 @@ class Visit:
     args: Any
     urls: Urls
     registry: Registry
+    sql: bool = False
+    book: Book = field(default_factory=Book)
 
     @property
     def sid(self) -> str:

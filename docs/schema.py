@@ -19,6 +19,7 @@ day, durations milliseconds. Empty (NULL) means "not recorded", 0 means "recorde
 
 Full-text search ({", ".join(f"`{table}_fts`" for table in FTS)}) covers the first {INDEXED_CHARACTERS:,} characters of each text;
 texts in scripts without spaces stand in `…_fts_cjk` as well, two characters a word, under the same rowid.
+Costs are estimates by the table `prices`, which says where each price is from; what is not known has no price.
 Totals over sessions: sum the `own_*` columns, or rows with `inherited = 0`; the other counts say what a session shows.
 """
 

@@ -18,6 +18,7 @@ from clm_sessions.frames import parse_args
 from clm_sessions.library import StoredSession
 from clm_sessions.model import Session
 from clm_sessions.store.columns import kinds
+from clm_sessions.store.costs import COSTS
 from clm_sessions.store.rows import COLUMNS, bundle_rows
 from jupyter_clm.extras import need
 
@@ -40,11 +41,11 @@ def columns(table: str) -> tuple[str, ...]:
     """The columns of a table, in order. UsageError if there is no such table."""
     if table not in TABLES:
         raise UsageError(f"no table {table!r}; there are: {', '.join(TABLES)}")
-    return tuple(name for name in COLUMNS[table] if name not in _INTERNAL)
+    return tuple(name for name in (*COLUMNS[table], *COSTS.get(table, ())) if name not in _INTERNAL)
 
 
 def kind(table: str, column: str) -> str:
-    """What a column holds: time, day, flag, json, category, text or integer."""
+    """What a column holds: time, day, flag, json, category, text, integer or real."""
     if column in _CATEGORIES or (table, column) == ("tool_calls", "name"):
         return "category"
     return kinds(table)[column]
@@ -60,7 +61,7 @@ def records(sessions: Iterable[Session | StoredSession], table: str, *, subagent
         if subagents:
             todo.extend(reversed(session.subagents))
         for row in _rows(session, table):
-            record = dict(zip(COLUMNS[table], row, strict=True))
+            record = dict(zip((*COLUMNS[table], *COSTS.get(table, ())), row, strict=True))
             raw_text = bool(record.get("input_is_text"))
             yield {n: parse_args(record[n]) if raw_text and n == "input" else read(record[n]) for n, read in readers}
 
@@ -78,11 +79,12 @@ def frame(table: str, rows: Iterable[Record]) -> pd.DataFrame:
 
 
 def _rows(session: Session | StoredSession, table: str) -> Iterable[Sequence[Any]]:
+    costs = COSTS.get(table, ())
     if isinstance(session, Session):
-        return bundle_rows([session])[table]
+        return ((*row, *[None] * len(costs)) for row in bundle_rows([session])[table])
     key = "id" if table == "sessions" else "session_id"
     order = "" if table == "sessions" else " ORDER BY seq"
-    names = ", ".join(COLUMNS[table])
+    names = ", ".join((*COLUMNS[table], *costs))
     sql = f"SELECT {names} FROM {table} WHERE {key} = ?{order}"  # noqa: S608 - names from COLUMNS
     return session.db.execute(sql, (session.id,))
 
@@ -114,6 +116,8 @@ def _moment(value: str | None) -> datetime | None:
 
 
 def _column(pandas: Any, what: str, values: list[Any]) -> Any:  # noqa: ANN401 - pandas and one of its arrays
+    if what == "real":
+        return pandas.array(values, dtype="Float64")
     if what == "integer":
         return pandas.array(values, dtype="Int64")
     if what == "flag":

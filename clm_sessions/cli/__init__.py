@@ -24,6 +24,7 @@ COMMANDS = {
     "search": "searching.search",
     "show": "showing.show",
     "stats": "counting.stats_",
+    "prices": "pricing.prices_",
     "export": "exporting.export",
     "export-table": "exporting.export_table",
     "export-log": "keeping.export_log",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import fields
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from clm_sessions.library import open_db
 from clm_sessions.sources import bundle_key
 from clm_sessions.stats import BLOCK, BYS, By, Stats, Totals, stats
 from clm_sessions.view.words import count as short
+from clm_sessions.view.words import money
 
 _NUMBERS = (
     ("sessions", "SESSIONS", 4), ("prompts", "PROMPTS", 3), ("replies", "REPLIES", 2), ("tool_calls", "CALLS", 1),
@@ -42,7 +42,8 @@ def stats_(database: Path | None, by: By, exact: bool, as_json: bool, **asked: A
 
     Everything is counted once: what a fork or a resumed session copied is counted where it was first said. ? means unknown, never zero; what has no
     time stands in a row of its own. Hours are those of the day. A block lasts 5 hours from the full hour of its first
-    activity. Weeks begin on Monday.
+    activity. Weeks begin on Monday. Costs are estimates (see: clm-sessions prices --help); + means that some replies have
+    no price.
     """
     narrow, tz = options.narrow(**asked)
     with open_db(database or default_database()) as db:
@@ -64,11 +65,14 @@ def _table(found: Stats, tz: tzinfo, exact: bool, ids: Mapping[str, str]) -> Non
     first = [Column(title="ID", style=(("fg", "cyan"),))] if found.by == "session" else []
     columns = [*first, Column(title=found.by.upper(), least=16 if found.by in _WIDE else None, style=(("fg", "cyan"),))]
     columns += [Column(title=title, right=True, drop=drop) for _name, title, drop in (*used, *tokens)]
+    priced = bool(tokens) and any(row.cost is not None for row in found.rows)
+    columns += [Column(title="COST EST.", right=True, drop=7)] if priced else []
 
     def cells(row: Totals, label: str) -> list[str]:
         start = [line(ids.get(row.key or "", row.key or "")) if row is not found.total else ""] if first else []
         numbers = [_number(getattr(row, name), True) for name, _title, _drop in used]
-        return [*start, label, *numbers, *(_number(getattr(row.usage, name), exact) for name, _title, _drop in tokens)]
+        counts = [_number(getattr(row.usage, name), exact) for name, _title, _drop in tokens]
+        return [*start, label, *numbers, *counts, *([_cost(row, exact)] if priced else [])]
 
     names = _names(found, tz)
     rows = [cells(row, name) for row, name in zip(found.rows, names, strict=True)]
@@ -77,6 +81,13 @@ def _table(found: Stats, tz: tzinfo, exact: bool, ids: Mapping[str, str]) -> Non
 
 def _number(value: int | None, exact: bool) -> str:
     return "?" if value is None else f"{value:,}" if exact else short(value)
+
+
+def _cost(row: Totals, exact: bool) -> str:
+    """With a + where some replies have no price."""
+    if row.cost is None:
+        return "?"
+    return (f"${row.cost:.6f}" if exact else money(row.cost)) + ("+" if row.unpriced else "")
 
 
 def _names(found: Stats, tz: tzinfo) -> list[str]:
@@ -115,5 +126,7 @@ def _row(row: Totals) -> dict[str, Any]:
         "path": row.path,
         "start": times.iso(row.start),
         **{name: getattr(row, name) for name, _title, _drop in _NUMBERS},
-        "tokens": {f.name: getattr(row.usage, f.name) for f in fields(row.usage)},
+        "tokens": row.usage.counts(),
+        "cost_usd": row.cost,
+        "unpriced_replies": row.unpriced,
     }

@@ -19,6 +19,7 @@ from clm_sessions.cli.dates import moment
 from clm_sessions.errors import NotALogError, UsageError
 from clm_sessions.ingest import Choice, Progress, Report, default_roots, ingest
 from clm_sessions.plugins import Registry
+from clm_sessions.prices import Book
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -115,8 +116,9 @@ def run_import(
     bar = None if quiet else _bar()
     try:
         report = ingest(
-            database, roots, registry, only=only, choice=choice, keep_raw=keep_raw, again=again, progress=bar
-        )
+            database, roots, registry, only=only, choice=choice, keep_raw=keep_raw, again=again, progress=bar,
+            book=Book(own=settings().prices),
+        )  # fmt: skip
     finally:
         if isinstance(bar, _Bar):
             bar.close()

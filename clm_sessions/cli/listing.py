@@ -18,6 +18,7 @@ from clm_sessions.library import open_db
 from clm_sessions.model import SessionInfo
 from clm_sessions.plugins import Registry
 from clm_sessions.view.words import count as short
+from clm_sessions.view.words import money
 
 _COLUMNS = (
     Column(title="STARTED", drop=1, style=DIM),
@@ -28,6 +29,7 @@ _COLUMNS = (
     Column(title="PROMPTS", right=True, drop=4),
     Column(title="CALLS", right=True, drop=3),
     Column(title="OUT", right=True, drop=7),
+    Column(title="COST", right=True, drop=8),
     Column(title="TITLE", least=32),
 )
 
@@ -41,7 +43,7 @@ def list_(database: Path | None, limit: int, as_json: bool, **asked: Any) -> Non
     """List the sessions of a database, newest first.
 
     In a pipe it is a line for each, with tabs between: start, id, project, agent, model, prompts, tool calls, output
-    tokens, title; what is unknown is empty. With --since and --until: sessions that were going on in that time.
+    tokens, estimated cost in US dollars, title; what is unknown is empty. With --since and --until: sessions that were going on in that time.
     """
     narrow, tz = options.narrow(**asked)
     with open_db(database or default_database()) as db:
@@ -61,7 +63,7 @@ def list_(database: Path | None, limit: int, as_json: bool, **asked: Any) -> Non
 
 def _cells(info: SessionInfo, sid: str, tz: tzinfo, *, exact: bool = False) -> list[str]:
     unknown = "" if exact else "?"
-    out = info.usage.output
+    out, usd = info.usage.output, info.cost_usd
     return [
         options.clock(info.started_at, tz) or unknown,
         line(sid),
@@ -71,6 +73,7 @@ def _cells(info: SessionInfo, sid: str, tz: tzinfo, *, exact: bool = False) -> l
         count(info.prompts) if not exact else str(info.prompts),
         count(info.tool_calls) if not exact else str(info.tool_calls),
         unknown if out is None else str(out) if exact else short(out),
+        unknown if usd is None else f"{usd:.6f}" if exact else money(usd),
         line(info.title or "", 2_000 if exact else 200),
     ]
 
@@ -116,4 +119,6 @@ def facts(info: SessionInfo) -> dict[str, Any]:
             "cache_read": usage.cache_read,
             "cache_creation": usage.cache_creation,
         },
+        "cost_usd": info.cost_usd,
+        "unpriced_requests": info.unpriced_requests,
     }

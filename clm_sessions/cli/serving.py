@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import click
 
-from clm_sessions.cli.common import split_arguments
+from clm_sessions.cli.common import settings, split_arguments
 from clm_sessions.cli.importing import choosing, chosen, run_import, summary
 from clm_sessions.cli.watching import roots
 from clm_sessions.errors import UsageError
@@ -45,7 +45,7 @@ def serve(
         if no_import:
             raise click.UsageError("--watch imports: leave out --no-import")
         require()
-        order(os.environ, database, roots(paths, obj["registry"]), choice)
+        order(os.environ, database, roots(paths, obj["registry"]), choice, settings().prices)
     if not no_import:
         click.echo(summary(run_import(database, paths, obj["registry"], choice=choice), database), err=True)
     elif not database.exists():

@@ -16,6 +16,7 @@ from clm_sessions.cli.common import count, plain, settings, split_arguments
 from clm_sessions.cli.importing import choosing, chosen, run_import, summary
 from clm_sessions.ingest import Report
 from clm_sessions.plugins import Registry
+from clm_sessions.prices import Book
 from clm_sessions.sources import unique
 from clm_sessions.watch import Tally, require, watch
 
@@ -62,6 +63,7 @@ def watch_(
         only=only,
         choice=choice,
         keep_raw=not no_raw,
+        book=Book(own=settings().prices),
     )
     click.echo(ended(tally, database))
     sys.exit(130 if tally.interrupted else 0)

@@ -12,6 +12,7 @@ from clm_sessions.store.relations import Relations
 from clm_sessions.view import ChunkView, Section, Step
 
 _TIMES = ("started_at", "ended_at")
+_OTHERWISE = {"usage", "context", "models", "cost_usd", "own_cost_usd", "unpriced_requests"}
 
 
 class Links(Protocol):
@@ -36,12 +37,13 @@ class Links(Protocol):
 
 def info_data(info: SessionInfo, links: Links | None = None) -> dict[str, Any]:
     """The facts of a session."""
-    facts = {f.name: getattr(info, f.name) for f in fields(info) if f.name not in {"usage", "context", "models"}}
+    facts = {f.name: getattr(info, f.name) for f in fields(info) if f.name not in _OTHERWISE}
     facts |= {name: times.iso(facts[name]) for name in _TIMES}
     return {
         **facts,
         "models": list(info.models),
         "tokens": usage_data(info.usage),
+        "cost": cost_data(info),
         "context": {
             "consumption": info.context.consumption,
             "phases": [{f.name: getattr(p, f.name) for f in fields(p)} for p in info.context.phases],
@@ -50,9 +52,16 @@ def info_data(info: SessionInfo, links: Links | None = None) -> dict[str, Any]:
     }
 
 
+def cost_data(info: SessionInfo) -> Mapping[str, Any] | None:
+    """The estimated cost of a session in US dollars, and how many of its own replies have no price. None: not estimated."""
+    if info.cost_usd is None:
+        return None
+    return {"usd": info.cost_usd, "own_usd": info.own_cost_usd, "unpriced_requests": info.unpriced_requests}
+
+
 def usage_data(usage: Usage) -> Mapping[str, int | None]:
     """Tokens by kind."""
-    return {f.name: getattr(usage, f.name) for f in fields(usage)}
+    return usage.counts()
 
 
 def relations_data(to: Relations, links: Links | None = None) -> dict[str, Any]:

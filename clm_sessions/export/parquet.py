@@ -29,7 +29,7 @@ def write(table: Table, target: Path | IO[bytes]) -> int:
         raise UsageError("Parquet needs pyarrow: pip install 'clm-sessions[parquet]'") from None
     types = {
         "time": pa.timestamp("ms", tz="UTC"), "day": pa.date32(), "flag": pa.bool_(), "integer": pa.int64(),
-        "blob": pa.binary(),
+        "real": pa.float64(), "blob": pa.binary(),
     }  # fmt: skip
     schema = pa.schema([(column.name, types.get(column.kind, pa.string())) for column in table.columns])
     count = 0

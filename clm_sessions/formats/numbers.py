@@ -21,8 +21,8 @@ def count(value: Any) -> int | None:  # noqa: ANN401 - a JSON value
 
 def credible(usage: Usage) -> Usage:
     """The same usage without counts that can be none, whichever format read them."""
-    given = (usage.input, usage.output, usage.cache_read, usage.cache_creation, usage.reasoning)
+    given = (*usage.counts().values(), usage.cache_creation_1h)
     if all(n is None or -COUNT_LIMIT < n < COUNT_LIMIT for n in given):
         return usage
-    a, b, c, d, e = map(count, given)
-    return Usage(input=a, output=b, cache_read=c, cache_creation=d, reasoning=e)
+    a, b, c, d, e, f = map(count, given)
+    return Usage(input=a, output=b, cache_read=c, cache_creation=d, reasoning=e, cache_creation_1h=f)

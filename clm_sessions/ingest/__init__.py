@@ -17,7 +17,9 @@ from clm_sessions.ingest.discover import Discovery, Files, LogFile, discover, di
 from clm_sessions.ingest.keys import plain_key
 from clm_sessions.ingest.report import Progress, Report
 from clm_sessions.plugins import Registry
+from clm_sessions.prices import Book
 from clm_sessions.sources import unique
+from clm_sessions.store import costs
 from clm_sessions.store.connect import begin, close_writer, open_writer, what_failed, write_ahead
 
 if TYPE_CHECKING:  # most imports find nothing new: what reads and writes is loaded by those that do
@@ -41,6 +43,7 @@ class _Import:
     progress: Progress
     keep_raw: bool
     again: bool
+    book: Book
     paths: set[str] | None = None
     made: Writer | None = None
     sources: dict[str, ledger.Source] = field(default_factory=dict)
@@ -61,7 +64,7 @@ class _Import:
             from clm_sessions.store.writer import Writer
 
             write_ahead(self.db, self.progress.waiting)
-            self.made = Writer(self.db, again=self.again)
+            self.made = Writer(self.db, again=self.again, book=self.book)
         return self.made
 
 
@@ -80,18 +83,19 @@ def ingest(
     keep_raw: bool = True,
     again: bool = False,
     progress: Progress | None = None,
+    book: Book | None = None,
 ) -> Report:
     """Import everything below ``roots`` into ``database`` (made if missing), reading only what changed.
 
     ``only``: the one format to read as. ``choice``: which sessions to take; the others are counted as left out, and
     what the database has of them stays as it is. ``again``: read and write everything anew, whether it changed or not;
-    what is gone is read from the raw archive. Raises UsageError if a root is missing, DatabaseError if the database
+    what is gone is read from the raw archive. ``book``: prices of models that have none yet. Raises UsageError if a root is missing, DatabaseError if the database
     cannot be used. Interrupted by Ctrl-C it keeps what was committed and says so in the report.
     """
     for root in roots:
         if not root.exists():
             raise UsageError(f"{root}: no such file or folder")
-    importer = Importer(database, registry, only=only, choice=choice, keep_raw=keep_raw, progress=progress)
+    importer = Importer(database, registry, only=only, choice=choice, keep_raw=keep_raw, progress=progress, book=book)
     try:
         return importer.run(roots, again=again)
     finally:
@@ -113,7 +117,9 @@ class Importer:
         choice: Choice | None = None,
         keep_raw: bool = True,
         progress: Progress | None = None,
+        book: Book | None = None,
     ) -> None:
+        self._book = book or Book()
         self._database, self._registry, self._only, self._keep_raw = database, registry, only, keep_raw
         self._choice, self._progress = choice or Choice(), progress or Progress()
         self._logs: dict[str, LogFile] | None = None
@@ -127,7 +133,7 @@ class Importer:
         sessions alone; the report is about them, without totals.
         """
         started, self._progress.done, self._progress.total = time.monotonic(), 0, 0
-        work = _Import(db=self._db, progress=self._progress, keep_raw=self._keep_raw, again=again)
+        work = _Import(db=self._db, progress=self._progress, keep_raw=self._keep_raw, again=again, book=self._book)
         touched = None if paths is None or self._logs is None else {*paths}
         if touched is not None and len(touched) <= MANY:
             from clm_sessions.ingest.recent import Recent
@@ -194,6 +200,7 @@ def _idle(work: _Import, roots: Sequence[Path], registry: Registry, found: Disco
         or any(_touched(work, log) for bundle in found.bundles for log in _files(bundle))
         or absent.news(work.sources, found)
         or absent.gone(work.db, roots, found, work.paths)
+        or costs.news(work.db, work.book)
     )
 
 

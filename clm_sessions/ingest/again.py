@@ -13,7 +13,7 @@ from clm_sessions.errors import DatabaseError
 from clm_sessions.ingest import ledger
 from clm_sessions.plugins import Registry
 from clm_sessions.sources import bundle_key
-from clm_sessions.store import unspaced
+from clm_sessions.store import costs, unspaced
 from clm_sessions.store.rows import COLUMNS, KEYS
 from clm_sessions.store.schema import FTS
 from clm_sessions.store.writer import OF_SESSION
@@ -33,6 +33,9 @@ def prepare(db: sqlite3.Connection) -> None:
         for name in COLUMNS[table][: KEYS[table]]:
             db.execute(f"DELETE FROM {table} WHERE typeof({name}) <> ?", (kinds[name],))
     index(db)
+    if not costs.sound(db):
+        db.execute("DELETE FROM prices")
+    db.execute("DELETE FROM daily_usage WHERE session_id IS NULL OR session_id NOT IN (SELECT id FROM sessions)")
     for (sid,) in db.execute("SELECT id FROM sources").fetchall():
         source = ledger.one(db, sid)
         if ledger.checksum(db, sid) != source["checksum"] and os.path.exists(source["path"]):

@@ -100,19 +100,34 @@ Block = Text | Thinking | Image | ToolUse | ToolResult | Unknown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one API reply. ``input`` excludes what came from or went to the cache; ``reasoning`` is part of output."""
+    """Tokens of one API reply. ``input`` excludes what came from or went to the cache; ``reasoning`` is part of output.
+
+    ``cache_creation_1h`` is that part of ``cache_creation`` which the cache keeps for an hour, and which costs more. Only
+    replies have it, sums do not.
+    """
 
     input: int | None = None
     output: int | None = None
     cache_read: int | None = None
     cache_creation: int | None = None
     reasoning: int | None = None
+    cache_creation_1h: int | None = None
 
     @property
     def total(self) -> int | None:
         """All four counts, or None if none was recorded."""
         known = [n for n in (self.input, self.output, self.cache_read, self.cache_creation) if n is not None]
         return sum(known) if known else None
+
+    def counts(self) -> dict[str, int | None]:
+        """The counts that sums have too, by name."""
+        return {
+            "input": self.input,
+            "output": self.output,
+            "cache_read": self.cache_read,
+            "cache_creation": self.cache_creation,
+            "reasoning": self.reasoning,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

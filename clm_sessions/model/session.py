@@ -77,6 +77,9 @@ class SessionInfo:
     log whose session log is missing), internal (an agent the program started for itself). ``parent_id`` and
     ``parent_call`` say which session and tool call started a subagent, ``link`` how that is known (result, hint,
     meta, team, prompt). ``prompts`` are those a person typed. Token counts are of this session alone.
+
+    ``cost_usd`` is an estimate over the replies that have a price, ``own_cost_usd`` without inherited ones;
+    ``unpriced_requests`` of its own replies have none. Only a database knows them.
     """
 
     id: str
@@ -121,6 +124,9 @@ class SessionInfo:
     requests: int = 0
     usage: Usage = field(default_factory=Usage)
     context: Context = field(default_factory=Context)
+    cost_usd: float | None = field(default=None, compare=False)
+    own_cost_usd: float | None = field(default=None, compare=False)
+    unpriced_requests: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

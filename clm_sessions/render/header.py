@@ -9,7 +9,7 @@ from clm_sessions.model import Chunk, Request, SessionInfo
 from clm_sessions.render.escape import bdi, esc
 from clm_sessions.render.options import Options
 from clm_sessions.render.when import time_html
-from clm_sessions.view.words import count, duration
+from clm_sessions.view.words import cost, count, duration
 
 _LEVELS = 20
 
@@ -47,6 +47,7 @@ def facts(info: SessionInfo, agent: str | None = None) -> tuple[tuple[str, str],
         ("Interruptions", f"{info.interruptions:,}" if info.interruptions else ""),
         ("Compactions", f"{info.compactions:,}" if info.compactions else ""),
         ("Tokens", " · ".join(f"{count(n)} {what}" for n, what in tokens if n)),
+        ("Cost", cost(info.cost_usd, info.unpriced_requests)),
         ("Duration", duration(info.duration_ms) if info.duration_ms is not None else ""),
     ]
     return tuple((label, value) for label, value in rows if value)

@@ -12,7 +12,7 @@ from typing import Literal
 from clm_sessions.errors import UsageError
 from clm_sessions.store.schema import TABLES
 
-ColumnKind = Literal["time", "day", "flag", "json", "integer", "text", "blob"]
+ColumnKind = Literal["time", "day", "flag", "json", "integer", "real", "text", "blob"]
 ALIASES: dict[str, tuple[str, str]] = {
     "files": ("sources", "1"),
     "subagents": ("sessions", "role = 'subagent'"),
@@ -49,7 +49,7 @@ def kind(table: str, column: str, declared: str) -> ColumnKind:
         return "time"
     if column in _FLAGS:
         return "flag"
-    affinity: dict[str, ColumnKind] = {"INTEGER": "integer", "BLOB": "blob"}
+    affinity: dict[str, ColumnKind] = {"INTEGER": "integer", "REAL": "real", "BLOB": "blob"}
     return affinity.get(declared.split(maxsplit=1)[0].upper() if declared else "", "text")
 
 

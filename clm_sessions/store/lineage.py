@@ -115,20 +115,24 @@ class _History:
             self.following[seq] = earliest
 
 
-def settle(db: sqlite3.Connection, changed: Iterable[str], fresh: Collection[str] = ()) -> None:
+def settle(db: sqlite3.Connection, changed: Iterable[str], fresh: Collection[str] = ()) -> set[str]:
     """Recompute ownership in every group that a changed session belongs to. Runs inside the caller's transaction.
 
     ``fresh`` sessions were just written for the first time: alone in their group, they are as they should be.
+    Returns the sessions that changed, and the others of their groups.
     """
     waiting, known = set(changed), set(fresh)
+    seen = set(waiting)
     while waiting:
         start = waiting.pop()
         if any(db.execute(query, (start,)).fetchone() for query in _SHARED_BY.values()):
             group = _group(db, start)
             waiting -= group.keys()
+            seen |= group.keys()
             _settle_group(db, group)
         elif start not in known:
             _settle_alone(db, start)
+    return seen
 
 
 def sharing(db: sqlite3.Connection, table: str, keys: Iterable[tuple[str, int]]) -> set[str]:

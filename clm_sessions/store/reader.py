@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from clm_sessions import times
@@ -26,6 +27,7 @@ from clm_sessions.model import (
     Usage,
 )
 from clm_sessions.store.codec import unpack, unpack_result
+from clm_sessions.store.costs import SUMS
 from clm_sessions.store.rows import COLUMNS
 
 _ROWS = {table: f"SELECT {', '.join(names)} FROM {table} WHERE session_id = ?" for table, names in COLUMNS.items()}
@@ -34,13 +36,14 @@ _Record = dict[str, Any]
 
 def session_infos(db: sqlite3.Connection, where: str = "1", arguments: Sequence[Any] = ()) -> list[SessionInfo]:
     """The facts of the sessions that meet an SQL condition (over alias ``s``), newest first."""
-    names = [f"s.{name}" for name in COLUMNS["sessions"]]
+    columns = (*COLUMNS["sessions"], *SUMS)
+    names = [f"s.{name}" for name in columns]
     cursor = db.execute(
         f"SELECT {', '.join(names)}, p.path FROM sessions s LEFT JOIN projects p ON p.id = s.project_id "
         f"WHERE {where} ORDER BY s.started_at DESC, s.id",
         arguments,
     )
-    return [_info(dict(zip((*COLUMNS["sessions"], "project"), row, strict=True))) for row in cursor]
+    return [_info(dict(zip((*columns, "project"), row, strict=True))) for row in cursor]
 
 
 def load_sessions(db: sqlite3.Connection, sid: str, *, images: bool = True) -> list[Session]:
@@ -306,7 +309,7 @@ def _message(r: _Record, calls: Mapping[int, ToolCall], load: Callable[[str], by
         parent_uuid=r["parent_uuid"],
         text=r["display"],
         model=r["model"],
-        usage=Usage(**dict(zip(_USAGE, usage, strict=True))) if usage else None,
+        usage=Usage(**dict(zip((*_USAGE, _HOUR), usage, strict=True))) if usage else None,
         reply_id=r["reply_id"],
         is_sidechain=bool(r["is_sidechain"]),
         is_meta=bool(r["is_meta"]),
@@ -317,7 +320,8 @@ def _message(r: _Record, calls: Mapping[int, ToolCall], load: Callable[[str], by
     )
 
 
-_USAGE = ("input", "output", "cache_read", "cache_creation", "reasoning")
+_USAGE = tuple(Usage().counts())
+_HOUR = "cache_creation_1h"
 
 
 def _usage(r: _Record) -> Usage:
@@ -325,7 +329,7 @@ def _usage(r: _Record) -> Usage:
 
 
 def _usage_or_none(r: _Record) -> Usage | None:
-    usage = _usage(r)
+    usage = replace(_usage(r), cache_creation_1h=r[f"{_HOUR}_tokens"])
     return None if usage == Usage() else usage
 
 
@@ -355,7 +359,7 @@ _SAME = (
     "id", "native_id", "format", "role", "agent_id", "parent_id", "parent_agent_id", "link", "description",
     "agent_type", "team", "member", "color", "forked_from", "project", "project_name", "cwd", "git_branch", "version",
     "provider", "agent", "title", "duration_ms", "messages", "chunks", "prompts", "tool_calls", "tool_errors",
-    "unanswered", "interruptions", "compactions", "subagents", "images", "requests",
+    "unanswered", "interruptions", "compactions", "subagents", "images", "requests", *SUMS,
 )  # fmt: skip
 
 

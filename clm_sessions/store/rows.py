@@ -62,7 +62,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "requests": (
         "session_id", "seq", "chunk_seq", "message_seq", "model", "at", "day", "project_id", "inherited", "input_tokens",
-        "output_tokens", "cache_read_tokens", "cache_creation_tokens", "reasoning_tokens", "reply_id",
+        "output_tokens", "cache_read_tokens", "cache_creation_tokens", "reasoning_tokens", "cache_creation_1h_tokens",
+        "reply_id",
     ),
     "session_models": ("session_id", "model", "requests", "output_tokens"),
     "session_tools": ("session_id", "tool", "calls", "errors"),
@@ -216,11 +217,19 @@ def _message_rows(sid: str, session: Session, only: Sequence[int] | None) -> Ite
 def _tokens(usage: Usage | None) -> Row:
     if usage is None:
         return (None,) * 5
-    counts = (usage.input, usage.output, usage.cache_read, usage.cache_creation, usage.reasoning)
+    return _stored((usage.input, usage.output, usage.cache_read, usage.cache_creation, usage.reasoning))
+
+
+def _stored(counts: Row) -> Row:
     for n in counts:
         if n is not None and not -_SQLITE_INTEGER < n < _SQLITE_INTEGER:
             return tuple(n if n is not None and abs(n) < _SQLITE_INTEGER else None for n in counts)
     return counts
+
+
+def _hour(usage: Usage | None) -> Row:
+    """Of a reply: what the cache keeps for an hour."""
+    return (None,) if usage is None else _stored((usage.cache_creation_1h,))
 
 
 def _numbers(counts: Row) -> str:
@@ -278,7 +287,7 @@ def _chunk_row(sid: str, chunk: Chunk) -> Row:
 
 def _message_row(sid: str, seq: int, chunk: int | None, m: Message, packer: Packer, folder: str | None) -> Row:
     text, thinking, layout = packer.pack(seq, m.blocks)
-    usage = None if m.usage is None else _numbers(_tokens(m.usage))
+    usage = None if m.usage is None else _numbers(_tokens(m.usage) + _hour(m.usage))
     command = dumps((m.command.name, m.command.message, m.command.args)) if m.command is not None else None
     return (
         sid, seq, chunk, brief.preview(m, text, thinking, folder), m.kind, m.origin, m.role, clean(m.model), times.iso(m.at), times.day(m.at), 0,
@@ -302,7 +311,7 @@ def _call_row(sid: str, seq: int, call: ToolCall, project: str | None, folder: s
 def _request_row(sid: str, seq: int, r: Request, project: str | None) -> Row:
     return (
         sid, seq, r.chunk, r.message, clean(r.model), times.iso(r.at), times.day(r.at), project, 0, *_tokens(r.usage),
-        clean(r.reply_id),
+        *_hour(r.usage), clean(r.reply_id),
     )  # fmt: skip
 
 

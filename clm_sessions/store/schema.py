@@ -37,6 +37,7 @@ TABLES: dict[str, str] = {
         agent_id TEXT, team TEXT, member TEXT, color TEXT, parallel INTEGER,
         native_id TEXT, cwd TEXT, project_name TEXT, version TEXT,
         provider TEXT, agent TEXT, models TEXT, source_state TEXT,
+        cost_usd REAL, own_cost_usd REAL, unpriced_requests INTEGER,
         interrupted TEXT GENERATED ALWAYS AS (CASE WHEN interruptions > 0 THEN 'yes' ELSE 'no' END) VIRTUAL,
         compacted TEXT GENERATED ALWAYS AS (CASE WHEN compactions > 0 THEN 'yes' ELSE 'no' END) VIRTUAL,
         tools_failed TEXT GENERATED ALWAYS AS (CASE WHEN tool_errors > 0 THEN 'yes' ELSE 'no' END) VIRTUAL""",
@@ -66,7 +67,8 @@ TABLES: dict[str, str] = {
         PRIMARY KEY (session_id, seq)""",
     "requests": """
         session_id TEXT REFERENCES sessions(id), chunk_seq INTEGER, model TEXT, at TEXT, input_tokens INTEGER,
-        output_tokens INTEGER, cache_read_tokens INTEGER, cache_creation_tokens INTEGER, reasoning_tokens INTEGER,
+        output_tokens INTEGER, cache_read_tokens INTEGER, cache_creation_tokens INTEGER, cost_usd REAL,
+        reasoning_tokens INTEGER, cache_creation_1h_tokens INTEGER,
         project_id TEXT REFERENCES projects(id), day TEXT, inherited INTEGER, seq INTEGER, message_seq INTEGER,
         reply_id TEXT, PRIMARY KEY (session_id, seq)""",
     "session_models": """
@@ -103,6 +105,14 @@ TABLES: dict[str, str] = {
     "ingest_issues": """
         source_id TEXT REFERENCES sources(id), seq INTEGER, kind TEXT, reason TEXT, line INTEGER, byte_offset INTEGER,
         session_id TEXT REFERENCES sessions(id), PRIMARY KEY (source_id, seq)""",
+    "daily_usage": """
+        session_id TEXT REFERENCES sessions(id), day TEXT, model TEXT, replies INTEGER, input_tokens INTEGER,
+        output_tokens INTEGER, cache_read_tokens INTEGER, cache_creation_tokens INTEGER, reasoning_tokens INTEGER,
+        cost_usd REAL, unpriced_replies INTEGER, PRIMARY KEY (session_id, day, model)""",
+    "prices": """
+        model TEXT, seq INTEGER, from_day TEXT, until_day TEXT, input_above INTEGER, input_up_to INTEGER,
+        input_usd REAL, output_usd REAL, cache_read_usd REAL, cache_creation_usd REAL, cache_creation_1h_usd REAL,
+        reasoning_usd REAL, source TEXT, checksum TEXT, PRIMARY KEY (model, seq)""",
     "raw_blocks": """
         source_id TEXT REFERENCES sources(id), generation INTEGER, byte_offset INTEGER, byte_length INTEGER,
         codec TEXT, digest TEXT, data BLOB, PRIMARY KEY (source_id, generation, byte_offset)""",
@@ -149,8 +159,16 @@ INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("subagent_id",),
         ("project_id",),
         ("duration_ms",),
+        ("inherited", "name", "status", "duration_ms", "path"),  # rates and times of tools without their texts
     ),
-    "requests": (("model",), ("day", "model", "inherited", "output_tokens"), ("project_id",), ("at",), ("reply_id",)),
+    "requests": (
+        ("model",),
+        ("day", "model", "inherited", "output_tokens", "cost_usd"),
+        ("project_id",),
+        ("at",),
+        ("reply_id",),
+    ),
+    "daily_usage": (("day",), ("model",)),
     "session_models": (("model",),),
     "session_tools": (("tool",),),
     "session_files": (

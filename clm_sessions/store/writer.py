@@ -12,7 +12,8 @@ from itertools import groupby
 from operator import itemgetter
 
 from clm_sessions.model import Image
-from clm_sessions.store import lineage, projects, unspaced
+from clm_sessions.prices import Book
+from clm_sessions.store import costs, lineage, projects, unspaced
 from clm_sessions.store.rows import COLUMNS, HEAVY, KEYS, Only, Row, Rows
 from clm_sessions.store.schema import FTS
 
@@ -30,11 +31,13 @@ FROM_LINEAGE = {
 class Writer:
     """Writes bundles into one open transaction at a time. The caller begins and commits through this object.
 
-    ``again``: what is there already under its key is written again, for it may be damaged.
+    ``again``: what is there already under its key is written again, for it may be damaged. ``book``: who is asked for
+    the prices of models that have none yet.
     """
 
-    def __init__(self, connection: sqlite3.Connection, *, again: bool = False) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, again: bool = False, book: Book | None = None) -> None:
         self._db = connection
+        self._book = book or Book()
         self._again = again
         self._on_conflict = "REPLACE" if again else "IGNORE"
         self._base: dict[str, int] = {}
@@ -54,8 +57,8 @@ class Writer:
         self._touched, self._fresh = set(), set()
 
     def commit(self) -> None:
-        """Settle what crosses sessions, index the new rows for search, and commit."""
-        lineage.settle(self._db, self._touched, self._fresh)
+        """Settle what crosses sessions and what it cost, index the new rows for search, and commit."""
+        costs.settle(self._db, lineage.settle(self._db, self._touched, self._fresh), self._book)
         if self._touched:
             projects.settle(self._db)
         for table, columns in FTS.items():

@@ -18,6 +18,7 @@ from clm_sessions.formats.base import Claim, LogFormat
 from clm_sessions.ingest import ingest
 from clm_sessions.library import load_all, open_db
 from clm_sessions.model import DISPOSITIONS, Fact, Session, Stream
+from clm_sessions.prices import Book
 from clm_sessions.read import Checkpoint, read_stream
 from clm_sessions.store.rows import bundle_rows
 from clm_sessions.testing.logs import Content, Log, count_lines, find, make_head, mutant, read
@@ -219,8 +220,9 @@ def _check_database(fmt: LogFormat, folder: Path) -> None:
     _that(not wrong, f"the format is not taken in: {wrong}")
     with TemporaryDirectory() as scratch:
         database = Path(scratch, "sessions.db")
-        ingest(database, [folder], registry)
-        again = ingest(database, [folder], registry)
+        book = Book(packaged=False)  # a format has nothing to do with prices
+        ingest(database, [folder], registry, book=book)
+        again = ingest(database, [folder], registry, book=book)
         changed = again.sources["new"] + again.sources["changed"] + again.sources["unreadable"]
         _that(not changed, f"importing twice: {changed} of {sum(again.sources.values())} files count as new or changed")
         with open_db(database) as db:

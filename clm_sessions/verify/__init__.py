@@ -17,6 +17,7 @@ from clm_sessions.ingest.archived import archived
 from clm_sessions.ingest.ledger import Source
 from clm_sessions.plugins import Registry
 from clm_sessions.sources import bundle_key, readable
+from clm_sessions.store import costs
 from clm_sessions.verify.archive import check_archive, check_strays
 from clm_sessions.verify.bundles import Checker
 from clm_sessions.verify.findings import AGAIN, Finding, Result
@@ -48,7 +49,17 @@ def verify(
             _check_sources(db, registry, full, result, show)
         with result.step("what crosses sessions"):
             check_lineage(db, result)
+        with result.step("what it cost"):
+            _check_costs(db, result)
     return result
+
+
+def _check_costs(db: sqlite3.Connection, result: Result) -> None:
+    """The prices by their checksum, the costs by the prices that are there: no library is asked."""
+    if not costs.sound(db):
+        result.add("prices", "they are not those that were put there", AGAIN)
+    for table, what in costs.wrong(db):
+        result.add(table, what, AGAIN)
 
 
 def _check_sources(

@@ -31,6 +31,20 @@ def duration(ms: int) -> str:
     return " ".join(f"{number} {unit}" for number, unit in parts[first : first + 2] if number)
 
 
+def money(usd: float) -> str:
+    """``$0``, ``<$0.01``, ``$1.84``, ``$1,240``."""
+    if 0 < usd < 0.005:
+        return "<$0.01"
+    return "$0" if usd == 0 else f"${usd:,.2f}" if usd < 999.5 else f"${usd:,.0f}"
+
+
+def cost(usd: float | None, unpriced: int | None = None) -> str:
+    """``$1.84 est.``, with how many replies it leaves out; empty if nothing could be priced."""
+    if usd is None:
+        return ""
+    return f"{money(usd)} est." + (f", without {plural(unpriced, 'reply', 'replies')}" if unpriced else "")
+
+
 def plural(n: int, one: str, many: str | None = None) -> str:
     """``1 line``, ``2 lines``."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"

@@ -13,6 +13,7 @@ from pathlib import Path
 from clm_sessions.ingest import Choice, Importer, Progress, Report
 from clm_sessions.model import Issue
 from clm_sessions.plugins import Registry
+from clm_sessions.prices import Book
 from clm_sessions.watch.changes import Changes, require
 from clm_sessions.watch.target import Target
 from clm_sessions.watch.tree import Tree
@@ -57,6 +58,7 @@ def watch(
     only: str | None = None,
     choice: Choice | None = None,
     keep_raw: bool = True,
+    book: Book | None = None,
 ) -> Tally:
     """Import what is below ``roots`` and then whatever changes there, until ``stop`` is set or Ctrl-C.
 
@@ -74,7 +76,7 @@ def watch(
         progress = Progress(
             show=go_on, waiting=lambda: tell("waiting for another program to be done with the database …")
         )
-        return Importer(database, registry, only=only, choice=choice, keep_raw=keep_raw, progress=progress)
+        return Importer(database, registry, only=only, choice=choice, keep_raw=keep_raw, progress=progress, book=book)
 
     target = Target(database, connect, tell)
     work = _Watch(target, Changes(roots, stop, tell), stop, tell, imported)

@@ -12,6 +12,7 @@ from pathlib import Path
 from clm_sessions import plugins
 from clm_sessions.errors import plain
 from clm_sessions.ingest import Choice
+from clm_sessions.prices import Book, Price
 from clm_sessions.watch import watch
 
 VARIABLE = "CLM_SESSIONS_WATCH"
@@ -20,10 +21,18 @@ PATIENCE = 10.0
 """Seconds to wait for the end of an import. It can be cut at any place without harm."""
 
 
-def order(environ: MutableMapping[str, str], database: Path, roots: Sequence[Path], choice: Choice) -> None:
+def order(
+    environ: MutableMapping[str, str],
+    database: Path,
+    roots: Sequence[Path],
+    choice: Choice,
+    prices: Sequence[Price] = (),
+) -> None:
     """Order a watch from the server that this process will become."""
     places = [str(path.absolute()) for path in (database, *roots)]
-    environ[VARIABLE] = json.dumps({"places": places, "choice": asdict(choice)})
+    environ[VARIABLE] = json.dumps(
+        {"places": places, "choice": asdict(choice), "prices": [asdict(price) for price in prices]}
+    )
 
 
 def ordered(environ: MutableMapping[str, str]) -> Background | None:
@@ -34,14 +43,15 @@ def ordered(environ: MutableMapping[str, str]) -> Background | None:
     order = json.loads(text)
     database, *roots = map(Path, order["places"])
     since, exclude, projects = (order["choice"][name] for name in ("since", "exclude", "projects"))
-    return Background(database, roots, Choice(since=since, exclude=tuple(exclude), projects=tuple(projects)))
+    choice = Choice(since=since, exclude=tuple(exclude), projects=tuple(projects))
+    return Background(database, roots, choice, Book(own=tuple(Price(**price) for price in order["prices"])))
 
 
 class Background:
     """Imports what changes below ``roots`` into ``database``, in a thread. What there is to say goes to stderr."""
 
-    def __init__(self, database: Path, roots: Sequence[Path], choice: Choice) -> None:
-        self._database, self._roots, self._choice = database, roots, choice
+    def __init__(self, database: Path, roots: Sequence[Path], choice: Choice, book: Book | None = None) -> None:
+        self._database, self._roots, self._choice, self._book = database, roots, choice, book
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="clm-sessions watch", daemon=True)
 
@@ -56,7 +66,7 @@ class Background:
 
     def _run(self) -> None:
         registry = plugins.from_environment()
-        watch(self._database, self._roots, registry, stop=self._stop, tell=_tell, choice=self._choice)
+        watch(self._database, self._roots, registry, stop=self._stop, tell=_tell, choice=self._choice, book=self._book)
 
 
 def _tell(line: str) -> None:

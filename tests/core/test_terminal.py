@@ -59,7 +59,7 @@ def database(tmp_path_factory):
 def test_list_in_a_pipe_is_a_record_a_line_with_tabs_between(database):
     rows = [line.split("\t") for line in piped("list", database, "--utc").output.splitlines()]
     assert [row[1] for row in rows] == [TWO, ONE, FORK]
-    assert {len(row) for row in rows} == {9}
+    assert {len(row) for row in rows} == {10}
     assert rows[0][0] == "2026-03-05 23:30"
 
 

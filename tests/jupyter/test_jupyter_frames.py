@@ -12,7 +12,14 @@ from jupyter_clm.frames import TABLES, columns, kind
 from support.notebooks import LOGS, environment
 
 INTERNAL = {"layout", "result_layout", "input_is_text", "source_state"}
-DTYPES = {"integer": "Int64", "flag": "boolean", "text": "string", "category": "category", "json": "object"}
+DTYPES = {
+    "integer": "Int64",
+    "real": "Float64",
+    "flag": "boolean",
+    "text": "string",
+    "category": "category",
+    "json": "object",
+}
 
 
 def declared(database, table):
@@ -48,6 +55,9 @@ def test_a_log_and_its_database_give_the_same_frame(sessions, database, table, s
         "parent_agent_id",
         "role",
         "status",
+        "cost_usd",
+        "own_cost_usd",
+        "unpriced_requests",
     ]
     one, two = sessions.to_df(table, subagents=subagents), database.sessions.to_df(table, subagents=subagents)
     left = [name for name in columns(table) if name not in crosses]

@@ -61,14 +61,14 @@ def make() -> Path:
     sys.modules["zstandard"] = None  # the fixture must open without the extra
     from clm_sessions.ingest import ledger
     from clm_sessions.store.schema import SCHEMA_VERSION
-    from support.kept import change_logs, write_logs
+    from support.kept import BOOK, change_logs, write_logs
     from support.logs import import_logs
 
     with tempfile.TemporaryDirectory() as scratch:
         database, logs = Path(scratch, "a.db"), write_logs(Path(scratch, "logs"), long=False)
-        import_logs(database, logs)
+        import_logs(database, logs, book=BOOK)
         change_logs(logs)
-        import_logs(database, logs)
+        import_logs(database, logs, book=BOOK)
         with closing(sqlite3.connect(database, isolation_level=None)) as db:
             for (sid,) in db.execute("SELECT id FROM sources").fetchall():
                 source = ledger.one(db, sid)

@@ -7,10 +7,14 @@ import random
 import shutil
 from pathlib import Path
 
+from clm_sessions.prices import Book, parse_own
 from support.logs import entry, import_logs, session_id, text, turn, write_log
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 MAIN, FORK, REWRITTEN, GONE, LONG = (session_id(n) for n in range(1, 6))
+
+PRICES = {"claude-test-1": {"input": 3, "output": 15}, "*": {"input": 0.5, "output": 1, "reasoning": 2}}
+BOOK = Book(own=parse_own(PRICES, "test"), packaged=False)
 
 
 def image(data: str = PNG) -> dict[str, object]:
@@ -98,7 +102,7 @@ def kept_database(folder: Path, **options: object) -> Path:
     """The database after two imports. The logs are below ``folder / "logs"``."""
     database = folder / "kept.db"
     logs = write_logs(folder / "logs")
-    import_logs(database, logs, **options)
+    import_logs(database, logs, book=BOOK, **options)
     change_logs(logs)
-    import_logs(database, logs, **options)
+    import_logs(database, logs, book=BOOK, **options)
     return database

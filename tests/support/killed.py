@@ -37,6 +37,7 @@ def run(**order: Any) -> dict[str, Any]:
 def _import(order: dict[str, Any], database: str, stop: int, record: str) -> None:
     """Import in this process, which kills itself when statement ``stop`` begins."""
     from clm_sessions import ingest, plugins
+    from clm_sessions.prices import Book
 
     count = 0
     kinds: list[str] = []
@@ -57,7 +58,7 @@ def _import(order: dict[str, Any], database: str, stop: int, record: str) -> Non
 
     sqlite3.connect = traced  # type: ignore[assignment]
     ingest.BATCH = order["batch"]
-    ingest.ingest(Path(database), [Path(order["logs"])], plugins.build(entry_points=False))
+    ingest.ingest(Path(database), [Path(order["logs"])], plugins.build(entry_points=False), book=Book(packaged=False))
     Path(record).write_text(json.dumps(kinds))
 
 

@@ -10,10 +10,19 @@ from typing import Any
 
 from clm_sessions import plugins
 from clm_sessions.ingest import Report, ingest
+from clm_sessions.prices import Book, parse_own
 
 SESSION = "5e550000-0000-4000-8000-00000000{:04x}"
 # A migration notes when it ran; sqlite_stat1 depends on when the planner looked.
 VOLATILE = {"_sqlite_migrations", "sqlite_stat1", "sqlite_stat4"}
+
+
+NO_PRICES = Book(packaged=False)
+
+
+def own_prices(**models: dict[str, float]) -> Book:
+    """A book of these prices alone."""
+    return Book(own=parse_own(models, "test"), packaged=False)
 
 
 def session_id(number: int = 1) -> str:
@@ -58,8 +67,8 @@ def write_log(path: Path, entries: Iterable[dict[str, Any] | bytes], *, end: byt
 
 
 def import_logs(database: Path, *roots: Path, **options: Any) -> Report:
-    """Import with the built-in formats."""
-    return ingest(database, list(roots), plugins.build(entry_points=False), **options)
+    """Import with the built-in formats. No prices but those named: what the library has changes with its version."""
+    return ingest(database, list(roots), plugins.build(entry_points=False), **{"book": NO_PRICES, **options})
 
 
 def dump(database: Path, *, sources: bool = True) -> dict[str, list[str]]:

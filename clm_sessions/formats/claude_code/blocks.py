@@ -144,7 +144,11 @@ def usage(given: Any) -> Usage | None:  # noqa: ANN401 - a JSON value
     ]
     if not any(n is not None for n in counts):
         return None
-    return Usage(input=counts[0], output=counts[1], cache_read=counts[2], cache_creation=counts[3])
+    kept = given.get("cache_creation")
+    hour = count(kept.get("ephemeral_1h_input_tokens")) if isinstance(kept, dict) else None
+    return Usage(
+        input=counts[0], output=counts[1], cache_read=counts[2], cache_creation=counts[3], cache_creation_1h=hour
+    )
 
 
 def detail(given: Any) -> Any:  # noqa: ANN401 - JSON values
