@@ -23,7 +23,7 @@ _TABS = (
     "clm_compare.html",
 )
 _PAGES = {
-    "clm_session.html": ("clm.js",),
+    "clm_session.html": ("clm.js", "live.js"),
     "clm_chunk.html": ("clm.js",),
     "clm_search.html": ("clm.js",),
     "clm_overview.html": ("clm.js",),

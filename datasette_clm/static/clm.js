@@ -26,7 +26,7 @@ function followTheme() {
 }
 
 /* Times are written in UTC; show the reader's own. */
-function localTimes(scope) {
+export function localTimes(scope) {
   for (const time of scope.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;

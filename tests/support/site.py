@@ -60,6 +60,28 @@ def served(*arguments: str | Path) -> Iterator[str]:
         process.wait(10)
 
 
+@contextmanager
+def opened(chromium: Any, base: str, **options: Any) -> Iterator[tuple[Any, list[str]]]:
+    """A page, and what went wrong on it: dialogs, requests elsewhere, messages on the console."""
+    context = chromium.new_context(**options)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith((base, "data:")) else wrong.append(f"request {request.url}"),
+    )
+    page.on(
+        "console",
+        lambda message: wrong.append(f"console {message.text}") if message.type in {"error", "warning"} else None,
+    )
+    page.on("pageerror", lambda error: wrong.append(f"error {error}"))
+    try:
+        yield page, wrong
+    finally:
+        context.close()
+
+
 # -- pages ------------------------------------------------------------------------------------------------------
 
 VOID = {"br", "hr", "img", "input", "meta", "link", "wbr", "area", "base", "col", "embed", "source", "track"}
