@@ -121,6 +121,14 @@ def top_homepage(datasette: Datasette, request: Request) -> Callable[[], Awaitab
 
 
 @hookimpl
+def register_mcp_tools(datasette: Datasette, mcp: Any) -> None:  # noqa: ANN401
+    """Tools for agents, if datasette-mcp is installed."""
+    from datasette_clm.mcp_tools import register
+
+    register(datasette, mcp)
+
+
+@hookimpl
 def register_commands(cli: click.Group) -> None:
     """``datasette clm …``: the commands of clm-sessions."""
     from clm_sessions.cli import command_group

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import subprocess
@@ -38,13 +39,14 @@ def cookies(ds: Datasette, actor: str | None) -> dict[str, str]:
 
 
 @contextmanager
-def served(*arguments: str | Path) -> Iterator[str]:
-    """A ``datasette`` process; its address."""
+def served(*arguments: str | Path, said: Path | None = None) -> Iterator[str]:
+    """A ``datasette`` process; its address. What it says goes to the file ``said``."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "datasette", "serve", "--port", str(port), *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+    with said.open("w") if said else Path(os.devnull).open("w") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, cwd=ROOT)
     try:
         for _try in range(300):
             if process.poll() is not None:
