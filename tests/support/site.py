@@ -158,6 +158,7 @@ GIVEN = {
     "decoding",
     "for",
 }
+GIVEN |= {"data-since", "data-first", "data-total", "data-marks"}
 GIVEN |= {"data-n", "role", "action", "method", "type", "name", "value", "placeholder"}
 SHAPES = {"svg", "rect", "title", "figure", "figcaption"}
 INSIDE |= SHAPES
