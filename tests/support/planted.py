@@ -12,9 +12,22 @@ from pathlib import Path
 from typing import Any
 
 WORDS = frozenset(
-    {"kind", "origin", "role", "status", "state", "source_state", "format", "codec", "disposition", "display", "link"}
+    {
+        "kind",
+        "origin",
+        "role",
+        "status",
+        "state",
+        "source_state",
+        "format",
+        "codec",
+        "disposition",
+        "display",
+        "link",
+        "day",
+    }
 )
-"""Columns with a small vocabulary that decides what is shown; they are planted only where a test says so."""
+"""Columns with a small vocabulary, or a form of our own, that decides what is shown; they are planted only where a test says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
