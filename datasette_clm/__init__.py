@@ -35,7 +35,7 @@ _TABS = (
     "clm_compare.html",
 )
 _PAGES = {
-    "clm_session.html": ("clm.js", "transcript.js"),
+    "clm_session.html": ("clm.js", "transcript.js", "live.js"),
     "clm_chunk.html": ("clm.js", "chunk.js"),
     "clm_search.html": ("clm.js", "search.js"),
     "clm_overview.html": ("clm.js",),
@@ -156,6 +156,14 @@ def top_database(datasette: Datasette, request: Request, database: str) -> Calla
 def top_homepage(datasette: Datasette, request: Request) -> Callable[[], Awaitable[Any]]:
     """The same on the start page (1.0)."""
     return lambda: links.start_banner(datasette, request.actor)
+
+
+@hookimpl
+def register_mcp_tools(datasette: Datasette, mcp: Any) -> None:  # noqa: ANN401
+    """Tools for agents, if datasette-mcp is installed."""
+    from datasette_clm.mcp_tools import register
+
+    register(datasette, mcp)
 
 
 @hookimpl

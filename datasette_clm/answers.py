@@ -9,7 +9,7 @@ from dataclasses import replace
 from clm_sessions.errors import DatabaseError
 from clm_sessions.export import markdown
 from clm_sessions.export.data import chunk_data
-from datasette_clm import ask, data, html, loader, pricing, raw
+from datasette_clm import ask, data, html, live, loader, pricing, raw
 from datasette_clm.tabs import head
 from datasette_clm.visit import Answer, Body, Missing, Page, Visit
 
@@ -29,7 +29,8 @@ def session(db: sqlite3.Connection, visit: Visit) -> Answer:
         return _markdown(markdown.session_md(found.info, found.views, place, data.TEXT_LIMIT))
     views = head.views(db, visit, found.info, "transcript")
     agent = visit.agent(found.info.format)
-    return Page(template="clm_session.html", page=html.session_page(found, visit.urls, agent, views))
+    content = html.session_page(found, visit.urls, agent, views)
+    return Page(template="clm_session.html", page={**content, "live": live.page_data(db, found, visit.urls)})
 
 
 def cards(db: sqlite3.Connection, visit: Visit) -> Answer:

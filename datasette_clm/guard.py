@@ -1,12 +1,12 @@
-"""The one guard: every route of the plugin passes through ``enter`` before it says or reads anything."""
+"""The one guard: every route of the plugin passes through ``enter``, every tool through ``admit``, before it says or reads anything."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from clm_sessions.store.schema import SCHEMA_VERSION
 from datasette_clm import detect
@@ -46,16 +46,26 @@ async def enter(datasette: Datasette, request: Request, needs: Iterable[str], wa
     """
     route = tilde_decode(request.url_vars["database"])
     try:
-        database = datasette.get_database(route=route)
+        name = datasette.get_database(route=route).name
     except KeyError:
         raise NotFound("Database not found") from None
+    return await admit(datasette, request.actor, name, needs, wants)
+
+
+async def admit(
+    datasette: Datasette, actor: Mapping[str, Any] | None, name: str, needs: Iterable[str], wants: Iterable[str] = ()
+) -> Access:
+    """The access of an actor to the database of that name; arguments and errors as for ``enter``."""
+    if name not in datasette.databases:
+        raise NotFound("Database not found")
+    database = datasette.get_database(name)
     allowed = set()
     for table in needs:
-        if not await may_view(datasette, request.actor, database.name, table):
+        if not await may_view(datasette, actor, name, table):
             raise Forbidden("You do not have permission to see this")
         allowed.add(table)
     for table in wants:
-        if await may_view(datasette, request.actor, database.name, table):
+        if await may_view(datasette, actor, name, table):
             allowed.add(table)
     schema = await detect.look(datasette, database)
     if schema is None:

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from clm_sessions.render import css
-from datasette_clm import answers, cookbook, csp, detect, guard, loader, overview, raw, search_page, tabs
+from datasette_clm import answers, cookbook, csp, detect, guard, live, loader, overview, raw, search_page, tabs
 from datasette_clm._compat import Datasette, NotFound, Request, Response, add_cors_headers, may_execute, tilde_decode
 from datasette_clm.urls import STYLE, Urls
 from datasette_clm.visit import Answer, Body, Make, Missing, Page, Visit
@@ -26,6 +26,7 @@ def routes() -> list[tuple[str, View]]:
         (rf"^{STYLE}$".replace(".", r"\."), _style),
         (rf"{session}(?P<format>\.json|\.md)?$", guarded(answers.session, needs, wants)),
         (rf"{session}/cards$", guarded(answers.cards, needs, wants)),
+        (rf"{session}/since$", guarded(live.since, needs, wants)),
         (rf"{session}/chunk/(?P<chunk>\d+)(?P<format>\.json|\.md)?$", guarded(answers.chunk, needs, wants)),
         (rf"{session}/chunk/(?P<chunk>\d+)/cards$", guarded(answers.part, needs, wants)),
         (rf"{session}/chunk/(?P<chunk>\d+)/text$", guarded(answers.text, needs, wants)),

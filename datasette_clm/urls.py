@@ -53,6 +53,10 @@ class Urls:
         """The cards of one page of a session without the page around them."""
         return self._path("session", sid, "cards") + (f"?page={page}" if page > 1 else "")
 
+    def since(self, sid: str) -> str:
+        """What has been written since an open page was made."""
+        return self._path("session", sid, "since")
+
     def raw(self, sid: str, message: int) -> str:
         """The bytes of the log behind a message."""
         return self._path("session", sid, "raw", str(message))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clm_sessions.model import SessionInfo
 from clm_sessions.store import reader
@@ -36,6 +36,8 @@ def relations(db: sqlite3.Connection, tables: Collection[str], info: SessionInfo
         "SELECT id, title FROM sessions WHERE forked_from = ? ORDER BY started_at, id", (info.id,)
     ).fetchall()
     agents = reader.session_infos(db, "s.parent_id = ?", (info.id,))
+    if "projects" not in tables:
+        agents = [replace(agent, project=None) for agent in agents]
     state = db.execute("SELECT source_state FROM sessions WHERE id = ?", (info.id,)).fetchone()
     parent = _other(db, info.parent_id)
     if parent is not None and info.parent_call is not None and "tool_calls" in tables:

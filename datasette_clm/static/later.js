@@ -45,7 +45,7 @@ const near = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "600px 0px" });
 
-function watch(step) {
+export function watch(step) {
   if (step.querySelector(LINK)) near.observe(step);
 }
 

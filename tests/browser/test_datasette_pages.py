@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 
 import pytest
 
 from support.attacks import ALL
 from support.hostile import hostile_id, write_hostile
 from support.logs import entry, import_logs, query, session_id, turn, write_log
-from support.site import MODERN, ROOT, served, tool_turn
+from support.site import MODERN, ROOT, opened, served, tool_turn
 
 pytestmark = pytest.mark.browser
 WIDE = session_id(0x360)
@@ -47,28 +46,6 @@ def wide_log():
 def address(databases):
     with served(*sorted(databases.glob("*.db"))) as base:
         yield base
-
-
-@contextmanager
-def opened(chromium, base, **options):
-    """A page, and what went wrong on it: dialogs, requests elsewhere, messages on the console."""
-    context = chromium.new_context(**options)
-    page = context.new_page()
-    wrong: list[str] = []
-    page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    page.on(
-        "request",
-        lambda request: None if request.url.startswith((base, "data:")) else wrong.append(f"request {request.url}"),
-    )
-    page.on(
-        "console",
-        lambda message: wrong.append(f"console {message.text}") if message.type in {"error", "warning"} else None,
-    )
-    page.on("pageerror", lambda error: wrong.append(f"error {error}"))
-    try:
-        yield page, wrong
-    finally:
-        context.close()
 
 
 def unfold(page):

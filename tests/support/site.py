@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import subprocess
@@ -38,13 +39,14 @@ def cookies(ds: Datasette, actor: str | None) -> dict[str, str]:
 
 
 @contextmanager
-def served(*arguments: str | Path) -> Iterator[str]:
-    """A ``datasette`` process; its address."""
+def served(*arguments: str | Path, said: Path | None = None) -> Iterator[str]:
+    """A ``datasette`` process; its address. What it says goes to the file ``said``."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "datasette", "serve", "--port", str(port), *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+    with said.open("w") if said else Path(os.devnull).open("w") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, cwd=ROOT)
     try:
         for _try in range(300):
             if process.poll() is not None:
@@ -58,6 +60,28 @@ def served(*arguments: str | Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(10)
+
+
+@contextmanager
+def opened(chromium: Any, base: str, **options: Any) -> Iterator[tuple[Any, list[str]]]:
+    """A page, and what went wrong on it: dialogs, requests elsewhere, messages on the console."""
+    context = chromium.new_context(**options)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith((base, "data:")) else wrong.append(f"request {request.url}"),
+    )
+    page.on(
+        "console",
+        lambda message: wrong.append(f"console {message.text}") if message.type in {"error", "warning"} else None,
+    )
+    page.on("pageerror", lambda error: wrong.append(f"error {error}"))
+    try:
+        yield page, wrong
+    finally:
+        context.close()
 
 
 # -- pages ------------------------------------------------------------------------------------------------------
@@ -134,6 +158,7 @@ GIVEN = {
     "decoding",
     "for",
 }
+GIVEN |= {"data-since", "data-first", "data-total", "data-marks"}
 GIVEN |= {"data-n", "role", "action", "method", "type", "name", "value", "placeholder"}
 SHAPES = {"svg", "rect", "title", "figure", "figcaption"}
 INSIDE |= SHAPES
