@@ -23,7 +23,7 @@ AnySession = Session | StoredSession
 PRIVATE = "Private: what the log says stands here as it was written, secrets included; nothing was redacted"
 PAGE = 50
 _WHOLE = 1_000_000
-_TABLES = frozenset(("tool_calls",))
+_TABLES = frozenset(("tool_calls", "projects"))
 
 
 def to_markdown(session: AnySession, describe: Describe) -> Iterator[str]:

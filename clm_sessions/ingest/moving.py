@@ -13,7 +13,7 @@ from clm_sessions.store.rows import COLUMNS
 _COLUMNS = (
     ("sessions", "id"), ("sessions", "parent_id"), ("sessions", "forked_from"), ("tool_calls", "subagent_id"),
     ("sources", "id"), ("sources", "session_id"), ("source_lines", "source_id"), ("record_types", "source_id"),
-    ("ingest_issues", "source_id"), ("ingest_issues", "session_id"),
+    ("ingest_issues", "source_id"), ("ingest_issues", "session_id"), ("daily_usage", "session_id"),
     *((table, "session_id") for table, columns in COLUMNS.items() if "session_id" in columns),
 )  # fmt: skip
 """Every indexed column that holds the key of a session or of a source."""

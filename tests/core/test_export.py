@@ -177,7 +177,7 @@ def test_files_and_subagents_are_names_of_parts(demo):
 
 def test_an_unknown_column_is_named_with_those_there_are(demo):
     done = piped("export-table", "projects", demo, "--csv", "--columns", "id,nope")
-    assert done.output == "clm-sessions: projects has no column 'nope'; there are: id, name, path\n"
+    assert done.output == "clm-sessions: projects has no column 'nope'; there are: id, name, path, label\n"
 
 
 def test_rows_come_one_after_the_other(demo):

@@ -10,7 +10,7 @@ import pytest
 from clm_sessions import plugins
 from clm_sessions.ingest import Importer
 from clm_sessions.verify import verify
-from support.logs import check_search_index, entry, import_logs, query, session_id, turn, write_log
+from support.logs import NO_PRICES, check_search_index, entry, import_logs, query, session_id, turn, write_log
 from support.worlds import content, put, steps, world
 
 SID = session_id()
@@ -178,7 +178,7 @@ def test_an_importer_that_is_told_what_changed_makes_the_same_database(tmp_path,
     files = world(random)
     root = tmp_path / "p"
     put(root, {})
-    importer = Importer(tmp_path / "told.db", plugins.build(entry_points=False))
+    importer = Importer(tmp_path / "told.db", plugins.build(entry_points=False), book=NO_PRICES)
     for step in steps(random, files, growing=0.9):
         put(root, step)
         importer.run([root], paths={str(root / name) for name in step})
@@ -201,7 +201,7 @@ def growth():
 
 def test_a_log_that_is_kept_in_memory_while_it_grows_by_pieces_of_lines_is_the_same_database(tmp_path):
     log = write_log(tmp_path / "p" / "-x" / f"{SID}.jsonl", [])
-    importer = Importer(tmp_path / "told.db", plugins.build(entry_points=False))
+    importer = Importer(tmp_path / "told.db", plugins.build(entry_points=False), book=NO_PRICES)
     importer.run([tmp_path / "p"])
     data = b"".join(json.dumps(one).encode() + b"\n" for one in growth())
     ends = [n for n, byte in enumerate(data, 1) if byte == 10]

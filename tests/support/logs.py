@@ -13,8 +13,8 @@ from clm_sessions.ingest import Report, ingest
 from clm_sessions.prices import Book, parse_own
 
 SESSION = "5e550000-0000-4000-8000-00000000{:04x}"
-# A migration notes when it ran; sqlite_stat1 depends on when the planner looked.
-VOLATILE = {"_sqlite_migrations", "sqlite_stat1", "sqlite_stat4"}
+# A migration notes when it ran; sqlite_stat1 depends on when the planner looked; prices name the version of a library.
+VOLATILE = {"_sqlite_migrations", "sqlite_stat1", "sqlite_stat4", "prices"}
 
 
 NO_PRICES = Book(packaged=False)
