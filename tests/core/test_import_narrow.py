@@ -11,7 +11,7 @@ from clm_sessions import plugins
 from clm_sessions.ingest import Choice, Importer
 from clm_sessions.verify import verify
 from support.kept import write_logs
-from support.logs import dump, import_logs, query, session_id, turn, write_log
+from support.logs import NO_PRICES, dump, import_logs, query, session_id, turn, write_log
 
 REGISTRY = plugins.build(entry_points=False)
 STEPS = 25
@@ -84,7 +84,7 @@ def test_whatever_happens_to_files_telling_of_it_equals_looking_at_everything(tm
     folder = tmp_path / "logs"
     write_logs(folder, long=False)
     shutil.copytree(CODEX, folder / "codex")
-    importer = Importer(tmp_path / "a.db", REGISTRY)
+    importer = Importer(tmp_path / "a.db", REGISTRY, book=NO_PRICES)
     try:
         importer.run([folder])
         import_logs(tmp_path / "b.db", folder)
@@ -103,7 +103,7 @@ def test_whatever_happens_to_files_telling_of_it_equals_looking_at_everything(tm
 
 def test_a_file_that_no_format_wants_costs_no_transaction(tmp_path):
     write_log(tmp_path / "logs" / f"{session_id()}.jsonl", turn(1, "a", "b"))
-    importer = Importer(tmp_path / "a.db", REGISTRY)
+    importer = Importer(tmp_path / "a.db", REGISTRY, book=NO_PRICES)
     try:
         importer.run([tmp_path / "logs"])
         (tmp_path / "logs" / "notes.txt").write_text("nothing")
@@ -119,7 +119,7 @@ def test_what_lies_behind_a_link_is_not_read_when_it_changes_either(tmp_path):
     outside = write_log(tmp_path / "outside" / f"{session_id(2)}.jsonl", turn(1, "a", "b", session=session_id(2)))
     write_log(tmp_path / "logs" / f"{session_id()}.jsonl", turn(1, "a", "b"))
     (tmp_path / "logs" / "link").symlink_to(tmp_path / "outside")
-    importer = Importer(tmp_path / "a.db", REGISTRY)
+    importer = Importer(tmp_path / "a.db", REGISTRY, book=NO_PRICES)
     try:
         importer.run([tmp_path / "logs"])
         report = importer.run([tmp_path / "logs"], paths=[str(tmp_path / "logs" / "link" / outside.name), str(outside)])
@@ -137,7 +137,7 @@ def test_an_index_beside_the_folders_is_taken_in_when_it_changes(tmp_path):
     index = roots[1]
     index.write_text("")
     log = next((home / "sessions").rglob("*.jsonl"))
-    importer = Importer(tmp_path / "a.db", REGISTRY)
+    importer = Importer(tmp_path / "a.db", REGISTRY, book=NO_PRICES)
     try:
         importer.run(roots)
         thread = log.stem[-36:]
@@ -159,7 +159,7 @@ def test_what_is_left_out_stays_so_when_it_changes(tmp_path):
     logs = tmp_path / "logs"
     taken = write_log(logs / "p" / f"{session_id(1)}.jsonl", turn(1, "a", "b"))
     secret = write_log(logs / "secret" / f"{session_id(2)}.jsonl", turn(1, "a", "b", session=session_id(2)))
-    importer = Importer(tmp_path / "a.db", REGISTRY, choice=Choice(exclude=("secret",)))
+    importer = Importer(tmp_path / "a.db", REGISTRY, book=NO_PRICES, choice=Choice(exclude=("secret",)))
     try:
         importer.run([logs])
         for path in (taken, secret):
