@@ -118,7 +118,7 @@ async def test_with_tool_calls_denied_the_pages_hold_no_word_of_a_tool(full):
         ("attachments", ".blob"),
         ("requests", "clm-strip"),
         ("projects", '"project": "/home/dev/garden"'),
-        ("session_tools", "tool=Bash"),
+        ("session_tools", "?tool=Bash"),
         ("ingest_issues", "could not be used"),
         ("raw_blocks", "/raw/"),
         ("sources", "/raw/"),
