@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from clm_sessions.redact.context import named
-from clm_sessions.redact.readings import Reading, readings
+from clm_sessions.redact.readings import Reading, disguised, readings
 from clm_sessions.redact.shapes import addressed, shaped
 from clm_sessions.redact.spans import Span
 
@@ -29,19 +29,22 @@ class Secrets:
         for span in _found(clear):
             start, end = clear.place(span.start, span.end)
             yield Span(start=start, end=end, kind=span.kind, value=span.value)
-        yield from named(plain.text)
-        yield from addressed(plain.text)
+        if clear is plain:
+            return
+        for start, end in disguised(plain.text):
+            line = plain.text[start:end]
+            for span in (*named(line), *addressed(line)):
+                yield Span(start=start + span.start, end=start + span.end, kind=span.kind, value=span.value)
 
 
 def _found(read: Reading) -> Iterator[Span]:
     yield from shaped(read)
-    if read.parent is not None:
-        yield from named(read.text)
-        yield from addressed(read.text)
+    yield from named(read.text)
+    yield from addressed(read.text)
     for run in _runs(read.text):
         inner = _decoded(run[0])
         if inner is not None:
-            first = next(_found(readings(inner)[1]), None) or next(named(inner), None)
+            first = next(_found(readings(inner)[1]), None)
             if first is not None:
                 yield Span(start=run.start(), end=run.end(), kind=first.kind, value=first.value)
 

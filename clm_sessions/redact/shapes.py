@@ -11,6 +11,11 @@ from clm_sessions.redact.spans import Span
 
 _LONGEST = 4_096
 """How far from its beginning a token may go on."""
+_SHORTEST = 15
+_DISTINCTIVE = 4
+_FEW = 3
+_CUT = re.compile(r"(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{8,}(?=\.{3}|…|[ ]?\[(?:truncated|cut|\d))")
+"""What is left of a token that the log cut off and says so."""
 _WORD = re.compile(r"[A-Za-z0-9+/]")
 _RUN = re.compile(r"[A-Za-z0-9_=+/.-]*")
 _MORE = re.compile(
@@ -23,26 +28,47 @@ _KEY_BODY = re.compile(r"(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]{1,60}-
 _KEY_CUT = re.compile(r"(?:[ \t\r\n+|>\"',\\]*(?:[A-Za-z0-9+/=]{16,}|[A-Z][A-Za-z-]{2,20}: [^\n]*))+")
 _PUTTY = re.compile(r"Private-Lines: \d+\r?\n(?:[ \t+]*[A-Za-z0-9+/=]{10,}\r?\n?)+")
 
-_URL = re.compile(r"(?<=://)[^\s:/@\"'<>`,]{0,200}:(?P<secret>[^\s@\"'<>`]{1,300})@(?=[A-Za-z0-9\[_$%-])")
+_URL = re.compile(r"(?<=://)(?P<user>[^\s:/@\"'<>`,]{0,200}):(?P<secret>[^\s@\"'<>`]{1,300})@(?=[A-Za-z0-9\[_$%-])")
 _QUERY = re.compile(
     r"[?&;](?:[a-z0-9_-]*(?:token|secret|passw(?:or)?d|api_?-?key|signature|credential)|key|sig|auth|code|pwd"
     r"|X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature)=(?P<secret>[^&\s\"'<>`#\\)\]]{8,2000})",
     re.IGNORECASE,
 )
 _OTP = re.compile(r"[?&]secret=(?P<secret>[A-Z2-7]{12,}=*)", re.IGNORECASE)
-_PLACEHOLDER = re.compile(r"[$%{<*]|^(?:x+|\.+|pass(?:word)?|pwd|secret|token|user)$", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"[${<*]|%(?![0-9A-Fa-f]{2})|^(?:x+|\.+|pass(?:word)?|pwd|secret|token|user)$", re.IGNORECASE)
 
 
 def shaped(read: Reading) -> Iterator[Span]:
     """Places of ``read`` that are secrets by shape."""
     text = read.text
-    for rule, begin in candidates(text):
+    words, broken = _words(text)
+    yield from _known(read, words)
+    if broken and next(_known(Reading(broken), broken), None) is not None:
+        lines = joined(text)
+        for span in _known(lines, broken):
+            start, end = lines.place(span.start, span.end)
+            if "\n" in text[start:end]:
+                yield Span(start=start, end=end, kind=span.kind, value=span.value)
+    yield from _private_keys(text)
+
+
+def _words(text: str) -> tuple[str, str]:
+    """The words that are long enough for a token, each once; and those that are if broken lines are joined."""
+    words = {word for word in text.split() if len(word) >= _SHORTEST}
+    unbroken = text
+    for broken in ("\r\n", "\n+", "\n-", "\n"):
+        unbroken = unbroken.replace(broken, "")
+    return " ".join(words), " ".join({word for word in unbroken.split() if len(word) >= _SHORTEST} - words)
+
+
+def _known(read: Reading, words: str) -> Iterator[Span]:
+    """The tokens of ``rules``. ``words``: a shorter text that holds every token, to look there first."""
+    for rule, begin in candidates(words):
         yield from _tokens(read, rule, begin)
     for kind, inside, pattern in ANYWHERE:
-        if inside in text:
-            for found in pattern.finditer(text):
+        if inside in words and pattern.search(words):
+            for found in pattern.finditer(read.text):
                 yield Span(start=found.start(), end=found.end(), kind=kind, value=found[0])
-    yield from _private_keys(text)
 
 
 def _tokens(read: Reading, rule: Rule, begin: str) -> Iterator[Span]:
@@ -61,8 +87,15 @@ def _tokens(read: Reading, rule: Rule, begin: str) -> Iterator[Span]:
                 start, end = lines.place(0, longer.end())
                 yield Span(start=at + start, end=at + end, kind=rule.kind, value=lines.text[: longer.end()])
                 continue
-        if found is not None:
+        if found is None and len(begin) >= _DISTINCTIVE:
+            found = _CUT.match(text, after)
+        if found is not None and not _made_up(found[0]):
             yield Span(start=at, end=found.end(), kind=rule.kind, value=text[at : found.end()])
+
+
+def _made_up(rest: str) -> bool:
+    """Whether it is the placeholder of a manual: ``xxxxxxxx``, ``…EXAMPLE``."""
+    return len(set(rest)) <= _FEW or rest.endswith("EXAMPLE")
 
 
 def _stop(text: str, end: int, *, wanting: bool) -> int:
@@ -71,6 +104,11 @@ def _stop(text: str, end: int, *, wanting: bool) -> int:
         end = _run(text, end)
         broken = BREAK.match(text, end)
         end = _run(text, broken.end()) if broken else end
+    return carried_on(text, end)
+
+
+def carried_on(text: str, end: int) -> int:
+    """Where a value that ends a line ends on the next lines."""
     while (more := _MORE.match(text, end)) is not None:
         end = more.end()
     return end
@@ -100,7 +138,7 @@ def addressed(text: str) -> Iterator[Span]:
     """Passwords and tokens inside addresses."""
     if "://" in text:
         for found in _URL.finditer(text):
-            if not _PLACEHOLDER.search(found["secret"]):
+            if found["secret"] != found["user"] and not _PLACEHOLDER.search(found["secret"]):
                 yield _named(found, "url-password")
     if "=" in text and ("?" in text or "&" in text):
         for found in _QUERY.finditer(text):
