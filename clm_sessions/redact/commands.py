@@ -12,10 +12,6 @@ _BEFORE, _AFTER = 400, 600
 """How far around its sign a pattern is looked for, in characters."""
 
 _LOGIN = re.compile(r"(?:-u|--user|--proxy-user)[ =]{1,2}[\"']?(?P<user>[^\s:\"']{1,80}):(?P<secret>[^\s\"']{3,200})")
-_PROGRAMS = (
-    "sshpass", "ldapsearch", "smbclient", "redis-cli", "docker login", "registry login", "podman login", "htpasswd", "mysql",
-    "mariadb", "az login", "twine upload", "unzip -p", "7z ", "zip -p",
-)  # fmt: skip
 _SHORT = re.compile(
     r"\b(?:sshpass|ldapsearch|smbclient|redis-cli|docker login|(?:helm )?registry login|podman login|htpasswd|mysql(?:dump|admin)?|mariadb|az login|twine upload|7z|zip|unzip)\b"
     r"[^\n|;&]{0,120}?\s-[pawP]\s?[\"']?(?P<secret>[^\s\"'-][^\s\"']{3,100})"
@@ -46,8 +42,8 @@ _PRINCIPAL = re.compile(
     r"(?:[Cc]redentials?|[Bb]asic_?[Aa]uth|\blogin|[Aa]uthenticate)\([^()\n]{0,80}?[\"'][^\"'\n]{1,80}[\"'],[ ]?[\"'](?P<secret>[^\"'\n]{4,200})[\"']"
 )
 _TOLD: tuple[tuple[tuple[str, ...], re.Pattern[str], str, str], ...] = (
-    (("-u ", "--user", "--proxy-user", "-u="), _LOGIN, "password", "env"),
-    (_PROGRAMS, _SHORT, "password", "env"),
+    (("-u ", "-u=", "-user"), _LOGIN, "password", "env"),
+    ((" -p", " -a", " -w"), _SHORT, "password", "env"),
     (("sudo -s", "--password-stdin", "passwd"), _PIPED, "password", "env"),
     (("login",), _NETRC, "password", "env"),
     (("requirepass", "masterauth"), _REQUIREPASS, "password", "env"),
@@ -56,7 +52,7 @@ _TOLD: tuple[tuple[tuple[str, ...], re.Pattern[str], str, str], ...] = (
     (("credential", "auth(", "login(", "authenticate("), _PRINCIPAL, "password", "quoted"),
     (("bearer ", "basic "), _BEARER, "authorization", "env"),
     ((" -b ", "--cookie"), _COOKIE_FLAG, "cookie", "env"),
-    (("; path=", ";path=", "; httponly", "; max-age", "; expires="), _COOKIE_SET, "cookie", "env"),
+    (("path=/", "httponly", "max-age="), _COOKIE_SET, "cookie", "env"),
     (("0x",), _ETH, "private-key", ""),
     (("mnemonic", "phrase"), _SEED, "seed-phrase", ""),
 )
@@ -75,7 +71,7 @@ def told(text: str, lower: str, kind_of: Callable[[str], str | None]) -> Iterato
             for found in pattern.finditer(text, start, end):
                 if not how or plausible(found["secret"], "", "password", how):
                     yield Span(start=found.start("secret"), end=found.end("secret"), kind=kind, value=found["secret"])
-    for start, end in _around(lower, ("value",)):
+    for start, end in _around(lower, ("value:", "value=", 'value"', "value'")):
         for found in _PAIR.finditer(text, start, end):
             kind_ = kind_of(found["name"])
             if kind_ and plausible(found["secret"], found["name"], kind_, "quoted" if found["quote"] else "env"):

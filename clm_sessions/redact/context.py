@@ -11,8 +11,8 @@ from clm_sessions.redact.shapes import carried_on
 from clm_sessions.redact.spans import Span
 from clm_sessions.redact.values import plausible
 
-_STEMS = ("pass", "pwd", "secret", "token", "key", "cred", "auth", "bearer", "cookie", "session", "pin", "otp", "dsn", "salt", "connectionstring", "connection_string", "pw", "psk", "kennwort", "_code")  # fmt: skip
-_NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,60}$")
+_STEMS = ("pass", "secret", "token", "key", "cred", "auth", "bearer", "cookie", "session", "pin", "otp", "dsn", "salt", "connectionstring", "connection_string", "pw", "psk", "kennwort", "_code")  # fmt: skip
+_NAME_BEFORE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _NAME_AFTER = re.compile(r"[A-Za-z0-9_-]{0,40}")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -39,18 +39,25 @@ _ASSIGNED = re.compile(
     (?P<scheme>(?i:bearer|basic|token|digest|apikey|bot)[ \t]+)?(?:[bfru]{0,2}(?P<quote>\"{3}|["'`])|(?P<bare>(?=[^\s"'`])))""",
     re.VERBOSE,
 )
+_NEXT = re.compile(
+    r"""["'`\]),]{0,3}[ \t]{0,8}(?:[-:=|?>,(]|(?:for|of|is|was|to|set|now|lautet|ist)\b)""", re.IGNORECASE
+)
+"""What stands after a name that may have a value: a quick look."""
 _FLAG = re.compile(r"""[ \t]+(?P<quote>["'])?(?=[^\s"'-])""")
 _PAIR = re.compile(r"""["'][ \t]{0,2},[ \t]{0,4}(?P<quote>["'])""")
 _SAID = re.compile(
     r"""(?:[ \t]+(?:for|of)[ \t]+\S{1,40})?[ \t]+(?:is|was|to|set to|now|lautet|ist)[ \t]*:?[ \t]+(?P<quote>["'`])?(?=[^\s"'`])""",
     re.IGNORECASE,
 )
+_SETTER = re.compile(r"(?:^|[._])(?:set|with)_?[A-Z]?[A-Za-z]*$")
 _CALL = re.compile(r"""\([ \t]*(?P<quote>["'])(?=[^"'\n]+["'][ \t]*\))""")
 _SET_BEFORE = re.compile(r"(?:\bset[ ]+(?:-[a-zA-Z]*x[a-zA-Z]*|-x -g|-Ux)|\bsetx|^ENV)[ \t]+$", re.MULTILINE)
 _COLON = re.compile(r"[\"']?[ \t]*:[ \t]*[\"']?")
 _QUOTED = re.compile(r"""["'`]?[ \t]*=[ \t]*["'`]""")
-_WORD_BEFORE = re.compile(r"\b([A-Za-z]{2,10})[ ]$")
+_WORD_BEFORE = re.compile(r"\b([A-Za-z]{2,10})(?:[ ]|[_-]\r?\n)$")
 _SPOKEN = {"api", "secret", "access", "private", "auth", "license", "signing", "encryption"}
+_LOOK = 400
+"""So much of a value is looked at, in characters."""
 _WIDE = 60
 """A line may have been broken in its value from this column on."""
 _TAG = re.compile(r">(?=[^<>\s])")
@@ -69,7 +76,9 @@ def named(text: str) -> Iterator[Span]:
             name, start, done = _name(text, at, to)
             kind = _kind(name) or _spoken(text, start, name)
             if kind is not None:
-                yield from _values(text, start, done, name, kind)
+                for span in _values(text, start, done, name, kind):
+                    yield span
+                    done = max(done, span.end)
     yield from told(text, lower, _kind)
 
 
@@ -87,8 +96,8 @@ def _stems(lower: str) -> Iterator[tuple[int, int]]:
 
 def _name(text: str, at: int, end: int) -> tuple[str, int, int]:
     """The whole name around a stem, and where it stands."""
-    before = _NAME_BEFORE.search(text, max(0, at - 60), at)
-    start = before.start() if before else at
+    before = text[max(0, at - 60) : at]
+    start = at - len(before) + len(before.rstrip(_NAME_BEFORE))
     after = _NAME_AFTER.match(text, end)
     end = after.end() if after else end
     return text[start:end], start, end
@@ -116,7 +125,7 @@ def _kind(name: str) -> str | None:
 
 
 def _spoken(text: str, start: int, name: str) -> str | None:
-    """The kind of a name in two words: ``API key``."""
+    """The kind of a name in two words, ``API key``, or broken by a line end."""
     if name.lower() != "key":
         return None
     before = _WORD_BEFORE.search(text, max(0, start - 16), start)
@@ -134,15 +143,18 @@ def _values(text: str, start: int, end: int, name: str, kind: str) -> Iterator[S
     if place is None:
         return
     from_, to, how = place
-    value = text[from_:to]
-    if plausible(value, name, kind, how):
+    if plausible(text[from_ : min(to, from_ + _LOOK)], name, kind, how):
+        if to - from_ == _LOOK and (rest := _BARE_END.search(text, to)):
+            to = rest.start()
         if kind != "password" and how != "quoted" and to - text.rfind("\n", 0, to) > _WIDE:
             to = carried_on(text, to)
-        yield Span(start=from_, end=to, kind=_label(name, kind), value=value)
+        yield Span(start=from_, end=to, kind=_label(name, kind), value=text[from_:to])
 
 
 def _place(text: str, start: int, end: int, name: str, kind: str) -> tuple[int, int, str] | None:
     """Where the value of a name stands, from and to, and how: see ``plausible``."""
+    if not (_NEXT.match(text, end) or name.isupper() or name.startswith("--")):
+        return None
     if found := _ASSIGNED.match(text, end):
         scheme, env = bool(found["scheme"]) and kind != "password", _env(text, start, found)
         env = env and (not found["quote"] or found.start("op") == end)
@@ -154,7 +166,7 @@ def _place(text: str, start: int, end: int, name: str, kind: str) -> tuple[int, 
         return *_extent(text, found.end(), found["quote"], line=False), "bare"
     if found := _TAG.match(text, end):
         return *_extent(text, found.end(), None, line=False), "bare"
-    if name[:3].lower() in {"set", "wit"} and (found := _CALL.match(text, end)):
+    if _SETTER.search(name) and (found := _CALL.match(text, end)):
         return *_extent(text, found.end(), found["quote"], line=False), "quoted"
     if name.isupper() and (found := _FLAG.match(text, end)) and _SET_BEFORE.search(text, max(0, start - 24), start):
         return *_extent(text, found.end(), found["quote"], line=False), "env"
@@ -184,9 +196,8 @@ def _extent(text: str, start: int, quote: str | None, *, line: bool) -> tuple[in
             end = text.find(quote, end + 1, start + 4_000)
         if end >= 0:
             return start, end
-    found = (_LINE_END if line else _BARE_END).search(text, start)
-    end = found.start() if found else len(text)
-    stretch = text[start:end]
+    found = (_LINE_END if line else _BARE_END).search(text, start, start + _LOOK)
+    stretch = text[start : found.start() if found else start + _LOOK]
     if line:
         stretch = re.split(r"\s+(?:#|&&|\|\||;|\||-[-a-zA-Z]|https?:)", stretch, maxsplit=1)[0].rstrip()
         if " " in stretch and not stretch.lower().startswith(("bearer ", "basic ")):

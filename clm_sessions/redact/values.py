@@ -18,9 +18,9 @@ _WORDS = {
     "bearer", "basic", "oauth", "oauth2", "jwt", "apikey", "api_key", "api-key", "header", "query", "cookie", "prompt", "login", "session",
 }  # fmt: skip
 _TELLS = re.compile(
-    r"^(?i:your|my|the|some|insert|replace|enter|put|add|example|dummy|fake|sample|placeholder)(?:[-_ ]|(?<=[a-z])[A-Z][a-z])|(?i:[-_](?:here|placeholder|example))$"
+    r"^(?i:your|my|the|some|insert|replace|enter|put|add|example|dummy|fake|sample|placeholder)(?:[-_ ]|(?<=[a-z])[A-Z][a-z])|(?i:[-_](?:here|placeholder|example))$|EXAMPLE(?:KEY)?$"
 )
-_IDENTIFIER = re.compile(r"^[A-Za-z_][A-Za-z_]*(?:[.\-/:][A-Za-z_]+)*$")
+_IDENTIFIER = re.compile(r"^[^\W\d]+(?:[.\-/:][^\W\d]+)*$")
 _CODE = re.compile(r"[(){}\[\]<>|]|=>|::|\|\||&&|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$")
 _PLAIN = re.compile(
     r"^(?:\d{1,5}|\d+(?:\.\d+)+[a-z0-9-]*|\d{4}-\d\d-\d\d.*|[\d,._:-]+[a-zA-Z%]{0,3}|v?\d+(?:\.\d+)*|/[\w./-]*|\.{1,2}/.*|~/.*|https?://[^:@]*|[A-Za-z]:\\.*)$"
