@@ -57,6 +57,7 @@ _TOLD: tuple[tuple[tuple[str, ...], re.Pattern[str], str, str], ...] = (
     (("mnemonic", "phrase"), _SEED, "seed-phrase", ""),
 )
 """Signs that must stand near by (lower case), the pattern, the kind, how the value stands there ("": it needs no look)."""
+_SIGNS = tuple((sign, number) for number, told_ in enumerate(_TOLD) for sign in told_[0])
 _PAIR = re.compile(
     r"\b(?:name|key)[\"']?[ ]?[:=][ ]?[\"']?(?P<name>[A-Za-z0-9_.-]{2,80})[\"']?,?\s{1,80}[\"']?value[\"']?[ ]?[:=][ ]?(?P<quote>[\"']?)(?P<secret>[^\s\"'<>]{4,4000})",
     re.IGNORECASE,
@@ -66,7 +67,8 @@ _PAIR = re.compile(
 
 def told(text: str, lower: str, kind_of: Callable[[str], str | None]) -> Iterator[Span]:
     """Secrets at their places. ``lower``: the text in lower case, as long as the text; ``kind_of``: see ``context``."""
-    for signs, pattern, kind, how in _TOLD:
+    for number in dict.fromkeys(number for sign, number in _SIGNS if sign in lower):
+        signs, pattern, kind, how = _TOLD[number]
         for start, end in _around(lower, signs):
             for found in pattern.finditer(text, start, end):
                 if not how or plausible(found["secret"], "", "password", how):

@@ -75,7 +75,7 @@ def named(text: str) -> Iterator[Span]:
         if to > done:
             name, start, done = _name(text, at, to)
             kind = _kind(name) or _spoken(text, start, name)
-            if kind is not None:
+            if kind is not None and (_NEXT.match(text, done) or name.isupper() or name.startswith("--")):
                 for span in _values(text, start, done, name, kind):
                     yield span
                     done = max(done, span.end)
@@ -153,8 +153,6 @@ def _values(text: str, start: int, end: int, name: str, kind: str) -> Iterator[S
 
 def _place(text: str, start: int, end: int, name: str, kind: str) -> tuple[int, int, str] | None:
     """Where the value of a name stands, from and to, and how: see ``plausible``."""
-    if not (_NEXT.match(text, end) or name.isupper() or name.startswith("--")):
-        return None
     if found := _ASSIGNED.match(text, end):
         scheme, env = bool(found["scheme"]) and kind != "password", _env(text, start, found)
         env = env and (not found["quote"] or found.start("op") == end)

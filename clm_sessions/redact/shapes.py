@@ -78,6 +78,8 @@ def _broken_words(text: str) -> str:
 
 def _known(read: Reading, words: str) -> Iterator[Span]:
     """The tokens of ``rules``. ``words``: a shorter text that holds every token, to look there first."""
+    if not words:
+        return
     for rule, begin in candidates(words):
         yield from _tokens(read, rule, begin)
     for kind, inside, pattern in ANYWHERE:
