@@ -56,7 +56,7 @@ _COLON = re.compile(r"[\"']?[ \t]*:[ \t]*[\"']?")
 _QUOTED = re.compile(r"""["'`]?[ \t]*=[ \t]*["'`]""")
 _WORD_BEFORE = re.compile(r"\b([A-Za-z]{2,10})(?:[ ]|[_-]\r?\n)$")
 _SPOKEN = {"api", "secret", "access", "private", "auth", "license", "signing", "encryption"}
-_LOOK = 400
+_LOOK = 160
 """So much of a value is looked at, in characters."""
 _WIDE = 60
 """A line may have been broken in its value from this column on."""
