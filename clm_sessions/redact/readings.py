@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-_ESCAPE = re.compile(r"\\+(?:u00([0-9a-fA-F]{2})|x([0-9a-fA-F]{2})|(033|[e\"'/nrtbf0]))|(?:␛|\^\[)(?=\[)")
+_ESCAPE = re.compile(r"\\(?<!\\\\)\\*(?:u00([0-9a-fA-F]{2})|x([0-9a-fA-F]{2})|(033|[e\"'/nrtbf0]))|␛(?=\[)|\^\[(?=\[)")
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "0": "\0", "e": "\x1b", "033": "\x1b"}
 _COLOUR = re.compile(
     r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|\x1b[@-_]|[\u200b-\u200f\u2060\ufeff\xad\x00]"
 )
 _COLOURED = re.compile(r"[\x1b\u200b-\u200f\u2060\ufeff\xad\x00]")
+_DISGUISED = re.compile(r"[\\\x1b%^\u200b-\u200f\u2060\ufeff\xad\x00␛]")
+_NEAR = 1_000
 _PERCENT = re.compile(r"%(?:25)*([2-7][0-9a-fA-F])")
 BREAK = re.compile(r"[ \t]*\\?\r?\n[ \t]*(?:[+\-](?![+\-])|[|>#*]|//|\d{1,6}(?:→|[ \t]*[|:]))?[ \t]*")
 """Where a line was broken: the end of one and what stands before the next, such as the sign of a diff or a number."""
@@ -53,11 +55,26 @@ def readings(text: str) -> tuple[Reading, Reading]:
     read = plain = Reading(text)
     if "\\" in text or "^[" in text or "␛" in text:
         read = _again(read, _ESCAPE, _unescaped)
-    if _COLOURED.search(read.text):
+    if "\x1b" in read.text or "\0" in read.text or not (text.isascii() or _COLOURED.search(read.text) is None):
         read = _again(read, _COLOUR, lambda _found: "")
     if "%" in read.text:
         read = _again(read, _PERCENT, lambda found: chr(int(found[1], 16)))
     return plain, read
+
+
+def disguised(text: str) -> Iterator[tuple[int, int]]:
+    """The lines, from where to where, that are read in more than one way; those that stand near each other are one."""
+    begin, end = 0, -1
+    while (found := _DISGUISED.search(text, max(end, 0))) is not None:
+        start = text.rfind("\n", 0, found.start()) + 1
+        if end < 0 or start - end > _NEAR:
+            if end >= 0:
+                yield begin, end
+            begin = start
+        end = text.find("\n", found.end())
+        end = len(text) if end < 0 else end
+    if end >= 0:
+        yield begin, end
 
 
 def joined(text: str) -> Reading:

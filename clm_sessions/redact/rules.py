@@ -97,11 +97,11 @@ docker-token         dckr_pat_ dckr_oat_                            {_W}{{20,}}
 artifactory-token    AKCp                                           {_A}{{60,}}
 artifactory-token    cmVmdGtu                                       {_A}{{50,}}
 clojars-token        CLOJARS_                                       [a-z0-9]{{60}}
-slack-token          xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxc- xoxd-  [A-Za-z0-9%/+-]{{10,}}={{0,2}}
+slack-token          xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxc- xoxd-  (?=[A-Za-z-]*[0-9])[A-Za-z0-9%/+-]{{10,}}={{0,2}}
 slack-token          xoxe.xox                                       [bp]-{_W}{{20,}}
 slack-token          xapp-                                          \d-[A-Za-z0-9]+-\d+-{_A}{{20,}}
-slack-webhook        hooks.slack.com/                               (?:services|workflows|triggers)/[A-Za-z0-9/_+-]{{20,}}
-discord-webhook      discord.com/api/webhooks/ discordapp.com/api/webhooks/   \d{{10,}}/{_W}{{40,}}
+slack-webhook        https://hooks.slack.com/ hooks.slack.com/                               (?:services|workflows|triggers)/[A-Za-z0-9/_+-]{{20,}}
+discord-webhook      https://discord.com/api/webhooks/ discord.com/api/webhooks/ discordapp.com/api/webhooks/   \d{{10,}}/{_W}{{40,}}
 teams-webhook        webhook.office.com/webhookb2/                  [A-Za-z0-9@/-]{{60,}}
 stripe-key           sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_   {_A}{{10,}}(?:_{_A}+)*
 webhook-secret       whsec_                                         [A-Za-z0-9+/]{{20,}}={{0,2}}
@@ -109,6 +109,7 @@ square-token         sq0atp- sq0csp- sq0idp-                        {_W}{{20,}}
 square-token         EAAA                                           {_W}{{56,}}
 facebook-token       EAAC EAAB EAAD EAAE EAAG EAAJ                  {_A}{{60,}}
 braintree-token      access_token$                                  (?:production|sandbox)\$[0-9a-z]{{16}}\${_H}{{32}}
+razorpay-key         rzp_live_ rzp_test_                            {_A}{{14,}}
 plaid-token          access-sandbox- access-production- access-development-   {_UUID}
 shopify-token        shpat_ shpca_ shppa_ shpss_ shptka_            {_H}{{32}}
 flutterwave-key      FLWSECK                                        (?:_TEST)?-{_A}{{32,}}(?:-X)?

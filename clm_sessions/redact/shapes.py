@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clm_sessions.redact.readings import BREAK, Reading, joined
 from clm_sessions.redact.rules import ANYWHERE, Rule, candidates
@@ -11,6 +12,15 @@ from clm_sessions.redact.spans import Span
 
 _LONGEST = 4_096
 """How far from its beginning a token may go on."""
+_SHORTEST = 15
+_WIDE = 39
+"""Lines below this width were not broken by a terminal, in characters."""
+_BLANK = {"", " ", "\t"}
+_DISTINCTIVE = 4
+_MADE_UP = re.compile(r"[xX]{8}|EXAMPLE$|^(.)\1*$")
+"""The placeholder of a manual."""
+_CUT = re.compile(r"(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{8,300}(?=\.{3}|…|[ ]?\[(?:truncated|cut|\d))")
+"""What is left of a token that the log cut off and says so."""
 _WORD = re.compile(r"[A-Za-z0-9+/]")
 _RUN = re.compile(r"[A-Za-z0-9_=+/.-]*")
 _MORE = re.compile(
@@ -23,54 +33,96 @@ _KEY_BODY = re.compile(r"(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]{1,60}-
 _KEY_CUT = re.compile(r"(?:[ \t\r\n+|>\"',\\]*(?:[A-Za-z0-9+/=]{16,}|[A-Z][A-Za-z-]{2,20}: [^\n]*))+")
 _PUTTY = re.compile(r"Private-Lines: \d+\r?\n(?:[ \t+]*[A-Za-z0-9+/=]{10,}\r?\n?)+")
 
-_URL = re.compile(r"(?<=://)[^\s:/@\"'<>`,]{0,200}:(?P<secret>[^\s@\"'<>`]{1,300})@(?=[A-Za-z0-9\[_$%-])")
+_URL = re.compile(r"(?<=://)(?P<user>[^\s:/@\"'<>`,]{0,200}):(?P<secret>[^\s@\"'<>`]{1,300})@(?=[A-Za-z0-9\[_$%-])")
 _QUERY = re.compile(
     r"[?&;](?:[a-z0-9_-]*(?:token|secret|passw(?:or)?d|api_?-?key|signature|credential)|key|sig|auth|code|pwd"
     r"|X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature)=(?P<secret>[^&\s\"'<>`#\\)\]]{8,2000})",
     re.IGNORECASE,
 )
 _OTP = re.compile(r"[?&]secret=(?P<secret>[A-Z2-7]{12,}=*)", re.IGNORECASE)
-_PLACEHOLDER = re.compile(r"[$%{<*]|^(?:x+|\.+|pass(?:word)?|pwd|secret|token|user)$", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"[${<*]|%(?![0-9A-Fa-f]{2})|^(?:x+|\.+|pass(?:word)?|pwd|secret|token|user)$", re.IGNORECASE)
 
 
-def shaped(read: Reading) -> Iterator[Span]:
-    """Places of ``read`` that are secrets by shape."""
+def shaped(read: Reading, words: Iterable[str]) -> Iterator[Span]:
+    """Places of ``read`` that are secrets by shape. ``words``: its ``long_words``."""
     text = read.text
-    for rule, begin in candidates(text):
-        yield from _tokens(read, rule, begin)
-    for kind, inside, pattern in ANYWHERE:
-        if inside in text:
-            for found in pattern.finditer(text):
-                yield Span(start=found.start(), end=found.end(), kind=kind, value=found[0])
+    whole = list(_known(read, " ".join(words)))
+    yield from whole
+    broken = _broken_words(text)
+    if broken and next(_known(Reading(broken), broken), None) is not None:
+        begun = {span.start for span in whole}
+        lines = joined(text)
+        for span in _known(lines, broken):
+            start, end = lines.place(span.start, span.end)
+            if "\n" in text[start:end] and start not in begun:
+                yield Span(start=start, end=end, kind=span.kind, value=span.value)
     yield from _private_keys(text)
 
 
+def long_words(text: str) -> set[str]:
+    """The words that are long enough for a token, each once."""
+    return {word for word in text.split() if len(word) >= _SHORTEST}
+
+
+def _broken_words(text: str) -> str:
+    """The words that are long enough if lines broken in their midst are joined."""
+    lines = text.split("\n")
+    pairs = itertools.pairwise(lines)
+    ends = {
+        line.rstrip("\r").rpartition(" ")[2] + after.lstrip("+-").split(" ", 1)[0]
+        for line, after in pairs
+        if len(line) >= _WIDE and after[:1] not in _BLANK
+    }
+    return " ".join(word for word in ends if len(word) >= _SHORTEST)
+
+
+def _known(read: Reading, words: str) -> Iterator[Span]:
+    """The tokens of ``rules``. ``words``: a shorter text that holds every token, to look there first."""
+    if not words:
+        return
+    for rule, begin in candidates(words):
+        yield from _tokens(read, rule, begin)
+    for kind, inside, pattern in ANYWHERE:
+        if inside in words and pattern.search(words):
+            for found in pattern.finditer(read.text):
+                yield Span(start=found.start(), end=found.end(), kind=kind, value=found[0])
+
+
 def _tokens(read: Reading, rule: Rule, begin: str) -> Iterator[Span]:
-    text, at = read.text, -1
+    text, at, run = read.text, -1, 0
     alone = rule.alone(begin)
     while (at := text.find(begin, at + 1)) >= 0:
         if alone and at and _WORD.match(text[at - 1]) and not read.seam(at):
             continue
         after = at + len(begin)
         found = rule.rest.match(text, after, after + _LONGEST)
-        stop = _stop(text, found.end() if found else after, wanting=found is None)
-        if found is None or stop > found.end():
+        if found is not None and _MADE_UP.search(found[0]):
+            continue
+        end = found.end() if found else after
+        if found is None and run < after:
+            run = _run(text, after)
+        stop = carried_on(text, end) if found else _stop(text, end, run)
+        if stop > end:
             lines = joined(text[at:stop])
             longer = rule.rest.match(lines.text, len(begin))
             if longer is not None:
                 start, end = lines.place(0, longer.end())
                 yield Span(start=at + start, end=at + end, kind=rule.kind, value=lines.text[: longer.end()])
                 continue
+        if found is None and len(begin) >= _DISTINCTIVE:
+            found = _CUT.match(text, after)
         if found is not None:
             yield Span(start=at, end=found.end(), kind=rule.kind, value=text[at : found.end()])
 
 
-def _stop(text: str, end: int, *, wanting: bool) -> int:
-    """How far a token may go on over broken lines; ``wanting``: it is too short without the next line."""
-    if wanting:
-        end = _run(text, end)
-        broken = BREAK.match(text, end)
-        end = _run(text, broken.end()) if broken else end
+def _stop(text: str, end: int, run: int) -> int:
+    """How far a token may go on that is too short without the next line. ``run``: where its line ends."""
+    broken = BREAK.match(text, run)
+    return carried_on(text, _run(text, broken.end())) if broken and run - end < _LONGEST else end
+
+
+def carried_on(text: str, end: int) -> int:
+    """Where a value that ends a line ends on the next lines."""
     while (more := _MORE.match(text, end)) is not None:
         end = more.end()
     return end
@@ -100,7 +152,7 @@ def addressed(text: str) -> Iterator[Span]:
     """Passwords and tokens inside addresses."""
     if "://" in text:
         for found in _URL.finditer(text):
-            if not _PLACEHOLDER.search(found["secret"]):
+            if found["secret"] != found["user"] and not _PLACEHOLDER.search(found["secret"]):
                 yield _named(found, "url-password")
     if "=" in text and ("?" in text or "&" in text):
         for found in _QUERY.finditer(text):

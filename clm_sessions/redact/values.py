@@ -18,9 +18,9 @@ _WORDS = {
     "bearer", "basic", "oauth", "oauth2", "jwt", "apikey", "api_key", "api-key", "header", "query", "cookie", "prompt", "login", "session",
 }  # fmt: skip
 _TELLS = re.compile(
-    r"^(?i:your|my|the|some|insert|replace|enter|put|add|example|dummy|fake|sample|placeholder)(?:[-_ ]|(?<=[a-z])[A-Z][a-z])|(?i:[-_](?:here|placeholder|example))$"
+    r"^(?i:your|my|the|some|insert|replace|enter|put|add|example|dummy|fake|sample|placeholder)(?:[-_ ]|(?<=[a-z])[A-Z][a-z])|(?i:[-_](?:here|placeholder|example))$|EXAMPLE(?:KEY)?$"
 )
-_IDENTIFIER = re.compile(r"^[A-Za-z_][A-Za-z_]*(?:[.\-/:][A-Za-z_]+)*$")
+_IDENTIFIER = re.compile(r"^[^\W\d]+(?:[.\-/:][^\W\d]+)*$")
 _CODE = re.compile(r"[(){}\[\]<>|]|=>|::|\|\||&&|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$")
 _PLAIN = re.compile(
     r"^(?:\d{1,5}|\d+(?:\.\d+)+[a-z0-9-]*|\d{4}-\d\d-\d\d.*|[\d,._:-]+[a-zA-Z%]{0,3}|v?\d+(?:\.\d+)*|/[\w./-]*|\.{1,2}/.*|~/.*|https?://[^:@]*|[A-Za-z]:\\.*)$"
@@ -28,7 +28,10 @@ _PLAIN = re.compile(
 _ID = re.compile(r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
 _PATH = re.compile(r"^[\w.-]*/[\w./-]+\.[A-Za-z]{1,6}$")
 _NUMBERED = re.compile(r"^[A-Za-z_]+[-_]?\d{1,2}$")
-_SYMBOL = re.compile(r"[^A-Za-z0-9_\-./: ]")
+_SYMBOL = re.compile(r"[^\w\-./: ]")
+_WRITTEN = re.compile(r"\\+u[0-9a-f]{4}")
+
+_LONG, _FEW = 16, 2
 
 
 def plausible(value: str, name: str, kind: str, how: str) -> bool:
@@ -37,7 +40,7 @@ def plausible(value: str, name: str, kind: str, how: str) -> bool:
     ``kind``: password, key, secret, or weak for a name that may hold something harmless. ``how`` it stands there: quoted,
     bare (code, YAML), env (a line of an environment, an argument of a command), or said (prose).
     """
-    value = value.strip()
+    value = _WRITTEN.sub("ü", value.strip())
     if len(value) < (4 if kind == "password" and how == "env" else 6) or "\n" in value or "[redacted" in value:
         return False
     low = value.lower()
@@ -50,7 +53,9 @@ def plausible(value: str, name: str, kind: str, how: str) -> bool:
         or _PATH.match(value)
     ):
         return False
-    if _TELLS.search(value) or (" " in value and (kind != "password" or how != "quoted" or value.count(" ") > 6)):
+    if _TELLS.search(value) or (
+        " " in value and (kind != "password" or how not in {"quoted", "env"} or value.count(" ") > 6)
+    ):
         return False
     if kind == "weak" and _ID.match(value):
         return False
@@ -87,7 +92,7 @@ def _password(value: str, how: str, digits: bool, mixed: bool, symbols: bool) ->
 
 def _key(value: str, kind: str, how: str, digits: bool, mixed: bool) -> bool:
     """A token: long, letters and digits in one, not words joined by dashes."""
-    if len(value) < (16 if kind == "weak" else 10 if how != "env" else 8):
+    if len(value) < (16 if kind == "weak" or how == "said" else 10 if how != "env" else 8):
         return False
     if _IDENTIFIER.match(value):
         return (
@@ -97,7 +102,9 @@ def _key(value: str, kind: str, how: str, digits: bool, mixed: bool) -> bool:
             and len(re.findall(r"[a-z][A-Z]", value)) >= 5
         )
     letters = sum(c.isalpha() for c in value)
+    if how == "env" and kind != "weak" and len(value) >= _LONG:
+        return digits and letters >= _FEW
     words = [w for w in re.split(r"[-_./: ]", value) if w]
     if digits and len(words) > 1 and sum(w.isalpha() and len(w) > 2 for w in words) * 2 > len(words):
         return False  # claude-sonnet-4-5, test_token_1
-    return digits and letters >= 2
+    return digits and letters >= _FEW
