@@ -18,12 +18,13 @@ from datasette_clm import (
     incoming,
     links,
     pricing,
+    private,
     queries,
     results,
     routes,
     shadow,
 )
-from datasette_clm._compat import Datasette, Request, hookimpl, permission_rule
+from datasette_clm._compat import Datasette, Request, hookimpl, hookimpl_last, nothing_allowed, permission_rule
 from datasette_clm.urls import SCRIPTS, STYLE, Urls
 
 _TABS = (
@@ -59,7 +60,9 @@ def canned_queries(datasette: Datasette, database: str) -> dict[str, dict[str, A
 
 @hookimpl
 def permission_resources_sql(datasette: Datasette, actor: Mapping[str, Any] | None, action: str) -> Any:  # noqa: ANN401
-    """1.0: ready queries follow the tables they read; search indexes that hold no text are for nobody."""
+    """1.0: nobody without a name from elsewhere; ready queries follow their tables; indexes without text are for nobody."""
+    if private.closed_to(actor):
+        return nothing_allowed()
     if action == "view-table":
         return permission_rule(*shadow.unspaced(datasette))
     return queries.denied(datasette, actor, action)
@@ -67,12 +70,13 @@ def permission_resources_sql(datasette: Datasette, actor: Mapping[str, Any] | No
 
 @hookimpl
 def startup(datasette: Datasette) -> Callable[[], Awaitable[None]]:
-    """Find our databases."""
+    """Read the settings, find our databases."""
+    private.rule(datasette)
     pricing.read_settings(datasette)
     return lambda: incoming.refresh(datasette)
 
 
-@hookimpl
+@hookimpl_last
 def asgi_wrapper(datasette: Datasette) -> Callable[[incoming.Asgi], incoming.Asgi]:
     """Prepare each request."""
     return lambda app: incoming.wrap(datasette, app)
@@ -100,9 +104,11 @@ def render_cell(row: Any, value: Any, column: str, table: str | None, database: 
     return cells.cell(row, value, column, table, Urls(datasette, database), whole=incoming.on_row_page())
 
 
-@hookimpl
+@hookimpl_last
 def permission_allowed(datasette: Datasette, actor: Mapping[str, Any] | None, action: str, resource: Any) -> Any:  # noqa: ANN401
-    """0.65: text indexes follow the table they index, ready queries those they read."""
+    """0.65: nobody without a name from elsewhere; text indexes follow the table they index, ready queries those they read."""
+    if private.closed_to(actor):
+        return False
     if action == "view-query" and isinstance(resource, tuple):
         return lambda: queries.verdict(datasette, actor, *resource)
     if action != "view-table" or not isinstance(resource, tuple) or shadow.source(resource[1]) is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from datasette.utils import add_cors_headers, tilde_decode, tilde_encode  # type: ignore[import-untyped]
+from datasette.utils import StartupError, add_cors_headers, tilde_decode, tilde_encode  # type: ignore[import-untyped]
 
 import datasette as _datasette  # type: ignore[import-untyped]
 from datasette import Forbidden, NotFound, Response
@@ -17,14 +17,17 @@ __all__ = [
     "NotFound",
     "Request",
     "Response",
+    "StartupError",
     "add_cors_headers",
     "add_query",
     "deny_queries",
     "describe",
     "hookimpl",
+    "hookimpl_last",
     "is_modern",
     "may_execute",
     "may_view",
+    "nothing_allowed",
     "permission_rule",
     "tilde_decode",
     "tilde_encode",
@@ -42,6 +45,12 @@ Request = Any
 def hookimpl(function: F) -> F:
     """Datasette's own marker, with a type."""
     marked: F = _datasette.hookimpl(function)
+    return marked
+
+
+def hookimpl_last(function: F) -> F:
+    """The same for a hook that has the last word: the outermost ASGI wrapper, the deciding permission of 0.65."""
+    marked: F = _datasette.hookimpl(trylast=True)(function)
     return marked
 
 
@@ -123,6 +132,13 @@ def user_queries(datasette: Datasette, database: str) -> Mapping[str, Any]:
     source = (datasette.config if is_modern(datasette) else getattr(datasette, "_metadata_local", None)) or {}
     queries = ((source.get("databases") or {}).get(database) or {}).get("queries") or {}
     return queries if isinstance(queries, Mapping) else {}
+
+
+def nothing_allowed() -> Any:  # noqa: ANN401 - an object of Datasette
+    """What 1.0 takes from ``permission_resources_sql`` as: nothing, whatever other rules say."""
+    from datasette.permissions import PermissionSQL
+
+    return PermissionSQL(restriction_sql="SELECT NULL AS parent, NULL AS child WHERE 0")
 
 
 def user_tables(datasette: Datasette, database: str) -> Mapping[str, Any]:

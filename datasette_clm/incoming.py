@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from clm_sessions.prices import packaged
-from datasette_clm import defaults, detect, queries, watching
+from datasette_clm import defaults, detect, private, queries, watching
 from datasette_clm._compat import Datasette, tilde_decode
 from datasette_clm.tables import TABLES
 from datasette_clm.watching import Receive
@@ -38,13 +38,15 @@ async def refresh(datasette: Datasette) -> None:
 
 
 def wrap(datasette: Datasette, app: Asgi) -> Asgi:
-    """The application, with each request prepared for it."""
+    """The application behind the gate of private databases, with each request prepared for it."""
+    app = private.gate(datasette, app)
 
     async def wrapped(scope: Scope, receive: Receive, send: object) -> None:
         if scope["type"] == "lifespan":
             receive = watching.beside(receive)
-        elif scope["type"] == "http":
+        else:
             await refresh(datasette)
+        if scope["type"] == "http":
             parts = _split(scope["path"], str(datasette.setting("base_url")))
             _parts.set(parts)
             if b"clm_price" in scope["query_string"]:

@@ -30,8 +30,7 @@ from clm_sessions.store.writer import Writer
 
 __all__ = ["PARTS", "Choices", "Mask", "Published", "publish"]
 
-MARKER = "published"
-"""The key of ``_clm_meta`` by which a database says that it was made to be seen."""
+MARKER = schema.PUBLISHED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ PATIENCE = 600.0
 
 
 def open_writer(path: Path, waiting: Callable[[], None] = lambda: None) -> sqlite3.Connection:
-    """A connection that may write, the file made 0600 and brought to this schema. DatabaseError if it is not ours.
+    """A connection that may write, the file made 0600 and brought to this schema. DatabaseError if it is not ours, or published.
 
     ``waiting`` is told when somebody else has the file for longer. Call ``write_ahead`` before the first write.
     """
@@ -39,6 +39,7 @@ def open_writer(path: Path, waiting: Callable[[], None] = lambda: None) -> sqlit
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -16000")
         begin(lambda: schema.migrate(db), waiting)
+        schema.refuse_published(db)
     except sqlite3.DatabaseError as error:
         db.close()
         raise DatabaseError(f"{path}: {what_failed(error)}") from error

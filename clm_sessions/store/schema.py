@@ -13,6 +13,8 @@ from datetime import datetime, timezone
 from clm_sessions.errors import DatabaseError
 
 APPLICATION = "clm-sessions"
+PUBLISHED = "published"
+"""The key of ``_clm_meta`` by which a database says that it was made to be seen."""
 SCHEMA_VERSION = 1
 INDEXED_CHARACTERS = 65_536
 """Search covers the first this many characters of each text (a stated limit; the whole text is stored)."""
@@ -282,6 +284,12 @@ def schema_version(connection: sqlite3.Connection) -> int | None:
     except sqlite3.DatabaseError as error:
         raise DatabaseError(f"not a readable SQLite database: {error}") from error
     return int(row[0]) if row and str(row[0]).isdigit() else None
+
+
+def refuse_published(connection: sqlite3.Connection) -> None:
+    """DatabaseError if a database of ours is a published copy: nothing private may come into it."""
+    if connection.execute("SELECT 1 FROM _clm_meta WHERE key = ?", (PUBLISHED,)).fetchone():
+        raise DatabaseError("it is a published copy, open to others, and takes no imports; name another database")
 
 
 def check_version(version: int | None, *, required: bool = False) -> None:
