@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from clm_sessions.publish import publish
+from clm_sessions.store.connect import open_reader
 from support.logs import import_logs, session_id, turn, write_log
 from support.site import LINE, full_log
 
@@ -72,3 +75,12 @@ def long(imported, tmp_path_factory) -> tuple[Path, str]:
     )
     write_log(folder / "-home-dev-garden" / f"{sid}.jsonl", turns)
     return imported("long", folder), sid
+
+
+@pytest.fixture(scope="session")
+def published(full, tmp_path_factory) -> Path:
+    """The published copy of the same database, under the same name."""
+    out = tmp_path_factory.mktemp("published") / "full.db"
+    with closing(open_reader(full[0])) as db:
+        publish(db, out, [full[1]], [])
+    return out

@@ -12,8 +12,6 @@ from datasette.utils import StartupError
 from datasette.utils.asgi import Response
 
 from clm_sessions.errors import DatabaseError
-from clm_sessions.publish import publish
-from clm_sessions.store.connect import open_reader
 from datasette_clm import private, routes
 from datasette_clm._compat import hookimpl
 from support.logs import import_logs
@@ -51,15 +49,6 @@ OTHER_NAMES = (
 )
 CANARIES = ("CANARY", "Title word", "/home/dev", "full", "messages")
 QUERY = {"databases": {"full": {"queries": {"all_of_it": {"sql": "select * from messages"}}}}}
-
-
-@pytest.fixture(scope="session")
-def published(full, tmp_path_factory):
-    """The published copy of the same database, under the same name."""
-    out = tmp_path_factory.mktemp("published") / "full.db"
-    with closing(open_reader(full[0])) as db:
-        publish(db, out, [full[1]], [])
-    return out
 
 
 def ruled(serve=None, **more):

@@ -39,12 +39,13 @@ def cookies(ds: Datasette, actor: str | None) -> dict[str, str]:
 
 
 @contextmanager
-def served(*arguments: str | Path, said: Path | None = None) -> Iterator[str]:
-    """A ``datasette`` process; its address. What it says goes to the file ``said``."""
+def served(*arguments: str | Path, said: Path | None = None, uds: Path | None = None) -> Iterator[str]:
+    """A ``datasette`` process; its address. What it says goes to the file ``said``. ``uds``: it listens at that Unix socket."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "datasette", "serve", "--port", str(port), *map(str, arguments)]
+    command += ["--uds", str(uds)] if uds else []
     with said.open("w") if said else Path(os.devnull).open("w") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, cwd=ROOT)
     try:
@@ -52,7 +53,10 @@ def served(*arguments: str | Path, said: Path | None = None) -> Iterator[str]:
             if process.poll() is not None:
                 raise RuntimeError(f"datasette ended with {process.returncode}")
             try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
+                if uds is None:
+                    socket.create_connection(("127.0.0.1", port), 1).close()
+                elif not uds.exists():
+                    raise FileNotFoundError(uds)
                 break
             except OSError:
                 time.sleep(0.05)
