@@ -51,7 +51,9 @@ def serve(
     elif not database.exists():
         raise UsageError(f"{database}: no such database; leave out --no-import to make it")
     port = free_port(port)
-    click.echo("for this machine alone; to show sessions to others, make a copy for them: clm-sessions publish", err=True)
+    click.echo(
+        "for this machine alone; to show sessions to others, make a copy for them: clm-sessions publish", err=True
+    )
     click.echo(f"http://{HOST}:{port}/{database.stem}/sessions")
     sys.stdout.flush()
     run_datasette(database, port, browser)

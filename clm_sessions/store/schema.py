@@ -289,7 +289,9 @@ def schema_version(connection: sqlite3.Connection) -> int | None:
 def refuse_published(connection: sqlite3.Connection) -> None:
     """DatabaseError if a database of ours is a published copy: nothing private may come into it."""
     if connection.execute("SELECT 1 FROM _clm_meta WHERE key = ?", (PUBLISHED,)).fetchone():
-        raise DatabaseError("it is a published copy and takes no imports; name another database, or serve it with --no-import")
+        raise DatabaseError(
+            "it is a published copy and takes no imports; name another database, or serve it with --no-import"
+        )
 
 
 def check_version(version: int | None, *, required: bool = False) -> None:
