@@ -77,7 +77,8 @@ def plant(source: Path, target: Path, text: Text, *, words: bool = False, keys: 
         chosen = [c for c in columns(db) if not c.empty and (words or c.name not in WORDS) and (keys or not c.key)]
         for column in chosen:
             _plant(db, column, text)
-        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%using fts5%'").fetchall():
+        indexes = db.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%using fts5%' AND sql LIKE '%content=\"%'")
+        for (name,) in indexes.fetchall():  # the others hold no text to be read
             db.execute(f"INSERT INTO [{name}]([{name}]) VALUES ('rebuild')")
         db.commit()
     return chosen
