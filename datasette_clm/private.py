@@ -34,8 +34,10 @@ class Rule:
 def rule(datasette: Datasette) -> Rule:
     """The rule in the plugin's settings, ``serve_private`` and ``local_hosts``. StartupError if they say something else."""
     given = datasette.plugin_config("clm-sessions") or {}
+    if not isinstance(given, Mapping):
+        raise StartupError(f"plugin clm-sessions: its settings are pairs, for instance serve_private: {LOOPBACK}")
     serve, hosts = given.get("serve_private", LOOPBACK), given.get("local_hosts", [])
-    if serve not in {LOOPBACK, AUTHENTICATED, ANYONE}:
+    if serve not in (LOOPBACK, AUTHENTICATED, ANYONE):
         raise StartupError(f'plugin clm-sessions: serve_private is "{LOOPBACK}", "{AUTHENTICATED}" or "{ANYONE}"')
     if not isinstance(hosts, list) or not all(isinstance(host, str) for host in hosts):
         raise StartupError('plugin clm-sessions: local_hosts is a list of host names, for instance ["laptop.test"]')
