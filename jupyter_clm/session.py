@@ -16,8 +16,6 @@ from jupyter_clm.frames import Record, Rows, frame, records
 from jupyter_clm.snapshot import line, snapshot_html
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from jupyter_clm.view import SessionView
 
 
@@ -100,9 +98,9 @@ class NotebookSession:
         """The rows of one table (sessions, chunks, messages, tool_calls or requests) as dicts of plain values."""
         return list(records([self.core], table, subagents=subagents))
 
-    def to_df(self, table: str = "chunks", *, subagents: bool = False) -> pd.DataFrame:
-        """The same as a pandas DataFrame."""
-        return frame(table, records([self.core], table, subagents=subagents))
+    def to_df(self, table: str = "chunks", *, subagents: bool = False, engine: str = "pandas") -> Any:  # noqa: ANN401
+        """The same as a frame of pandas, polars or Arrow (``engine="polars"``, ``"arrow"``)."""
+        return frame([self.core], table, subagents=subagents, engine=engine)
 
     def snapshot(self, *, token: str | None = None, extra_style: str = "") -> str:
         """The static HTML. ``token``: what its ids begin with; the same session gives the same one."""
