@@ -171,7 +171,7 @@ def test_a_day_of_many_days_costs_the_work_of_that_day(database, tmp_path):
         part, day = steps(opened, columns=["seq"], since="2000-03-01", until="2000-03-01")
         assert len(day) == len(jc.messages_df(database, session="b3fefa1a"))
         assert len(frame) > 250 * len(day)
-        assert part < whole / 50
+        assert part < whole / 20
 
 
 def steps(opened, **asked):
