@@ -15,6 +15,7 @@ from clm_sessions.render.when import moment
 from clm_sessions.view.words import count, duration, one_line, plural
 from jupyter_clm.frames import Record, frame, records
 from jupyter_clm.session import NotebookSession, registry
+from jupyter_clm.shown import bundle
 from jupyter_clm.snapshot import style_html
 
 if TYPE_CHECKING:
@@ -71,12 +72,7 @@ class SessionList(Sequence[NotebookSession]):
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, str]:
-        wanted = {"text/plain": self.__repr__, "text/html": self._html}
-        return {
-            mime: make()
-            for mime, make in wanted.items()
-            if (not include or mime in include) and (not exclude or mime not in exclude)
-        }
+        return bundle(self, self._html, include, exclude)
 
     def _html(self) -> str:
         short = _prefixes([session.id for session in self._sessions])
