@@ -1,12 +1,12 @@
 """The charts of the Datasette pages as Altair objects, of a path, a database or a session.
 
-Altair shows charts by scripts from the network unless told otherwise. Where nobody chose, the first chart chooses: the
-notebook's own Vega, with a picture (PNG) for where there is none. Needs the extra ``charts``.
+Altair shows charts by scripts from the network unless told otherwise. Where nobody chose, the first chart here chooses
+pictures (PNG), which stay in the notebook and load nothing; ``alt.renderers.enable(…)`` chooses anything else. Needs the
+extra ``charts``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -85,11 +85,14 @@ def session_timeline(session: NotebookSession, *, turn: int | None = None) -> Ch
 def context_per_turn(session: NotebookSession) -> Chart:
     """Tokens in the context window at the end of each turn, and where it was compacted."""
     chunks = session.core.chunks
-    rows = []
+    rows, compacted = [], False
     for turn in turns(chunks):
+        compacted = compacted or turn.kind == "compact"
         sizes = [chunk.context_after for chunk in chunks[turn.first : turn.last + 1] if chunk.kind == "ai"]
         last = next((size for size in reversed(sizes) if size is not None), None)
-        rows.append({"turn": turn.number, "tokens": last, "compacted": turn.kind == "compact"})
+        if last is not None:
+            rows.append({"turn": turn.number, "tokens": last, "compacted": compacted})
+            compacted = False
     return _shown(charts.context_per_turn(rows))
 
 
@@ -159,10 +162,7 @@ def _shown(chart: Chart) -> Chart:
 
 
 def _render(spec: dict[str, Any], **_options: Any) -> dict[str, Any]:  # noqa: ANN401 - Altair's
-    """The forms of a chart: for the notebook's own Vega, as a picture, as words."""
-    version = int(re.findall(r"/v(\d+)", spec["$schema"])[-1])
     return {
-        f"application/vnd.vegalite.v{version}{'+' if version < 6 else '.'}json": spec,
         "image/png": vl_convert().vegalite_to_png(spec, scale=1.5),
         "text/plain": f"<chart: {spec.get('description', 'untitled')}>",
     }
