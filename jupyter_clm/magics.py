@@ -17,7 +17,10 @@ def clm(line: str) -> Any:  # noqa: ANN401 - a view or a list
     """
     from IPython.core.error import UsageError
 
-    parts = shlex.split(line)
+    try:
+        parts = shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"%clm PATH: {error}") from None
     if len(parts) != 1:
         raise UsageError("%clm PATH: the path of a log, a folder of logs, or a database")
     path = Path(parts[0]).expanduser()
