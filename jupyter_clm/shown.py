@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import reprlib
 import sys
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any
 
 from clm_sessions.model import Chunk, ToolCall
@@ -64,7 +66,8 @@ def call_html(call: ToolCall, describe: Describe) -> str:
     )
     seq = call.chunk or 0
     card = ChunkView(seq=seq, number=seq + 1, anchor=f"c{seq}", kind="ai", who="Tool call", steps=(step,))
-    return region(chunk_html(card, options=_OPTIONS), "Tool call")
+    token = hashlib.sha256(f"{call.id} {call.message}".encode("utf-8", "replace")).hexdigest()[:8]
+    return region(chunk_html(card, options=replace(_OPTIONS, id_prefix=f"clm-{token}-")), "Tool call")
 
 
 def chunk_line(chunk: Chunk) -> str:
