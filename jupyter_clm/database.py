@@ -12,9 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from clm_sessions.errors import NotALogError
+from clm_sessions import functions
+from clm_sessions.cookbook import RECIPES
+from clm_sessions.errors import NotALogError, UsageError
 from clm_sessions.ingest import ingest
 from clm_sessions.library import Database
+from clm_sessions.prices import Book
 from clm_sessions.sources import looks_like_database
 from clm_sessions.store.search import Hit
 from clm_sessions.view.words import plural
@@ -43,12 +46,14 @@ class NotebookDatabase:
             folder = tempfile.mkdtemp(prefix="clm-sessions-")
             self._forget = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             file = Path(folder) / "sessions.db"
-            ingest(file, [self.path], registry(), keep_raw=False)
+            ingest(file, [self.path], registry(), keep_raw=False, book=Book())
         self.core = Database(file)
         # JupyterLab lets another thread answer a widget, so the connection must be free to change threads.
         self.core.db.close()
         uri = f"{file.absolute().as_uri()}?mode=ro"
         self.core.db = sqlite3.connect(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
+        book = Book()
+        functions.register(self.core.db, lambda: book)
         if logs and self.path.is_file() and not len(self.core):
             self.close()
             raise NotALogError(f"{self.path}: no format recognises a session log here")
@@ -103,9 +108,24 @@ class NotebookDatabase:
     def sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, engine: str = "pandas") -> Any:  # noqa: ANN401 - a frame of that engine
         """What a SELECT gives as a frame. Nothing can be written. ``parameters`` fill ``?`` or ``:name``.
 
+        It may use ``clm_price``, ``clm_preview``, ``clm_path``, ``clm_arg`` and ``clm_duration`` as in Datasette.
         UsageError with what SQLite says, or if the statement gives no rows.
         """
         return select.query(self.core.db, query, parameters, engine)
+
+    def recipe(self, name: str, *, engine: str = "pandas", **asked: str) -> Any:  # noqa: ANN401 - a frame of that engine
+        """The answer of a query of the cookbook; ``asked``: its parameters (project, since, model), all by default.
+
+        UsageError for a query or parameter that is not there.
+        """
+        known = {recipe.name: recipe for recipe in RECIPES}
+        if name not in known:
+            raise UsageError(f"no recipe {name!r}; there are: {', '.join(known)}")
+        parameters = known[name].parameters
+        strange = [each for each in asked if each not in parameters]
+        if strange:
+            raise UsageError(f"{name} has no parameter {strange[0]!r}; there are: {', '.join(parameters)}")
+        return self.sql(known[name].sql, {each: asked.get(each, "") for each in parameters}, engine=engine)
 
     def search(self, text: str, *, limit: int = 50) -> list[Hit]:
         """Messages and tool calls that hold the words of ``text``, best first. Any text is a valid query."""

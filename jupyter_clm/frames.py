@@ -33,10 +33,10 @@ def columns(table: str) -> tuple[str, ...]:
     """The columns of a table, in order. UsageError if there is no such table."""
     if table not in TABLES:
         raise UsageError(f"no table {table!r}; there are: {', '.join(TABLES)}")
-    return tuple(name for name in _all(table) if name not in INTERNAL)
+    return tuple(name for name in _columns(table) if name not in INTERNAL)
 
 
-def _all(table: str) -> tuple[str, ...]:
+def _columns(table: str) -> tuple[str, ...]:
     return (*COLUMNS[table], *COSTS.get(table, ()))
 
 
@@ -55,7 +55,7 @@ def records(sessions: Iterable[Session | StoredSession], table: str, *, subagent
     """The rows of some sessions as dicts; with ``subagents`` those of their subagents too, each after its parent."""
     readers = [(name, reader(kind(table, name))) for name in columns(table)]
     for row in _every(sessions, table, subagents=subagents):
-        record = dict(zip(_all(table), row, strict=True))
+        record = dict(zip(_columns(table), row, strict=True))
         yield {name: read(record[name]) for name, read in readers}
 
 
@@ -64,7 +64,7 @@ def frame(
 ) -> Any:  # noqa: ANN401 - a frame of that engine
     """The same rows as a frame; ``engines`` says which types its columns have. UsageError names a missing extra."""
     names = columns(table)
-    places = [_all(table).index(name) for name in names]
+    places = [_columns(table).index(name) for name in names]
     rows = ([row[n] for n in places] for row in _every(sessions, table, subagents=subagents))
     return make(engine, {name: kind(table, name) for name in names}, rows)
 

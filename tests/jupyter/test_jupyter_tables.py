@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import jupyter_clm as jc
+from clm_sessions.cookbook import RECIPES
 from clm_sessions.errors import NotALogError, UsageError
 from support.notebooks import LOGS, environment
 
@@ -136,7 +137,7 @@ def test_only_the_columns_that_are_asked_for_come_in_that_order(database):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"columns": ["nope"]}, "requests has no column 'nope'; there are: session_id, seq"),
+        ({"columns": ["nope"]}, "requests has no column 'nope'; there are: session_id, chunk_seq"),
         ({"since": "tomorrowish"}, "since='tomorrowish': no date; write 2026-03-02"),
         ({"tool": "Bash"}, "requests cannot be filtered by tool; these can: sessions, tool_calls, chunks"),
         ({"project": "nope"}, "no project 'nope' in the database; there are: "),
@@ -204,6 +205,19 @@ def test_sql_gives_frames_with_types_and_takes_parameters(database):
         {"day": "no day", "at": "no time"}
     ]
     assert database.sql("SELECT at FROM messages WHERE 0", engine="polars").schema["at"] == pl.Datetime("ms", "UTC")
+
+
+def test_sql_has_the_functions_of_the_datasette_pages_and_recipes_answer(database):
+    frame = jc.sql("SELECT clm_arg(input, 'command') AS command, clm_duration(1500) AS took, clm_path('{') AS none FROM tool_calls WHERE name = 'Bash'", database)  # fmt: skip
+    assert frame["command"].notna().all()
+    assert set(frame["took"]) == {"1.5 s"}
+    assert frame["none"].isna().all()
+    for recipe in RECIPES:
+        assert database.recipe(recipe.name, engine="arrow").num_columns > 1
+    with pytest.raises(UsageError, match="no recipe 'nope'; there are: "):
+        database.recipe("nope")
+    with pytest.raises(UsageError, match="has no parameter 'planet'"):
+        database.recipe(RECIPES[0].name, planet="x")
 
 
 @pytest.mark.parametrize(
