@@ -33,6 +33,14 @@ def test_charts_of_a_database_show_what_its_rows_say(database):
     assert isinstance(jc.charts.activity_calendar(LOGS / "clm"), (alt.Chart, alt.LayerChart))
 
 
+def test_costs_are_of_logs_that_are_opened_and_where_there_are_none_it_is_said(database):
+    bars = values(jc.charts.cost_over_time(LOGS))
+    assert all(bar["top"] > bar["bottom"] for bar in bars)
+    assert "claude-opus-4-5-20251101" in {bar["model"] for bar in bars}
+    with pytest.raises(UsageError, match="no reply here has an estimated cost"):
+        jc.charts.cost_over_time(database)
+
+
 def test_a_span_of_days_and_a_project_are_what_a_chart_is_of(database):
     one = jc.charts.tokens_over_time(database, since="2026-02-09", until="2026-02-09", project="garden-planner")
     assert {bar["words"][:10] for bar in values(one)} <= {"9 Feb 2026"}
