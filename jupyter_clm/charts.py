@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from jupyter_clm.session import NotebookSession
     from jupyter_clm.tables import Source
 
+MARGIN = 10
 ROWS = 120
 """Bars in a timeline at most."""
 _KINDS = {"agent": "subagent", "mark": "failed"}
@@ -157,12 +158,15 @@ def _shown(chart: Chart) -> Chart:
     if alt.renderers.active in {"", "default"}:
         alt.renderers.register("clm-sessions", _render)
         alt.renderers.enable("clm-sessions")
-    made: Chart = chart.properties(background="white")
+    room = chart.to_dict(validate=False)["padding"]
+    wider = {side: size + MARGIN for side, size in room.items()} if isinstance(room, dict) else room + MARGIN
+    made: Chart = chart.properties(background="white", padding=wider)
     return made
 
 
-def _render(spec: dict[str, Any], **_options: Any) -> dict[str, Any]:  # noqa: ANN401 - Altair's
-    return {
-        "image/png": vl_convert().vegalite_to_png(spec, scale=1.5),
-        "text/plain": f"<chart: {spec.get('description', 'untitled')}>",
-    }
+def _render(spec: dict[str, Any], **_options: Any) -> tuple[dict[str, Any], dict[str, Any]]:  # noqa: ANN401 - Altair's
+    """A picture of twice the size at which it is shown, so that it is sharp on fine screens; and words."""
+    png = vl_convert().vegalite_to_png(spec, scale=2)
+    size = {side: int.from_bytes(png[at : at + 4], "big") // 2 for side, at in (("width", 16), ("height", 20))}
+    words = f"<chart: {spec.get('description', 'untitled')}>"
+    return {"image/png": png, "text/plain": words}, {"image/png": size}

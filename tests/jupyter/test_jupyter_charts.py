@@ -68,10 +68,11 @@ def test_a_timeline_shows_the_turns_or_what_ran_in_one(long, stored):
 def test_a_chart_is_shown_without_the_network_unless_somebody_chose_otherwise(database):
     alt.renderers.enable("default")
     chart = jc.charts.tool_use(database)
-    shown = chart._repr_mimebundle_()
+    shown, meta = chart._repr_mimebundle_()
     assert set(shown) == {"image/png", "text/plain"}
     assert shown["image/png"].startswith(b"\x89PNG")
     assert shown["text/plain"] == "<chart: Calls by tool, and those that failed>"
+    assert 540 <= meta["image/png"]["width"] <= 580
     assert chart.to_dict()["background"] == "white"
     alt.renderers.enable("json")
     jc.charts.tool_use(database)
