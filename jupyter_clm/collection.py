@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import itertools
 import os
-import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timezone
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
 
 import clm_sessions
 from clm_sessions.errors import NoSessionError
-from clm_sessions.library import Database
 from clm_sessions.render.escape import esc
 from clm_sessions.render.when import moment
-from clm_sessions.store.search import Hit
 from clm_sessions.view.words import count, duration, one_line, plural
 from jupyter_clm.frames import Record, frame, records
 from jupyter_clm.session import NotebookSession, registry
+from jupyter_clm.shown import bundle
 from jupyter_clm.snapshot import style_html
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from jupyter_clm.view import SessionView
 
 ROWS = 20
@@ -67,9 +62,9 @@ class SessionList(Sequence[NotebookSession]):
         """The rows of one table (sessions, chunks, messages, tool_calls or requests) of all these sessions as dicts."""
         return list(records((s.core for s in self._sessions), table, subagents=subagents))
 
-    def to_df(self, table: str = "sessions", *, subagents: bool = False) -> pd.DataFrame:
-        """The same as a pandas DataFrame."""
-        return frame(table, records((s.core for s in self._sessions), table, subagents=subagents))
+    def to_df(self, table: str = "sessions", *, subagents: bool = False, engine: str = "pandas") -> Any:  # noqa: ANN401
+        """The same as a frame of pandas, polars or Arrow (``engine="polars"``, ``"arrow"``)."""
+        return frame((s.core for s in self._sessions), table, subagents=subagents, engine=engine)
 
     def __repr__(self) -> str:
         return f"<SessionList of {plural(len(self), 'session')}>"
@@ -77,12 +72,7 @@ class SessionList(Sequence[NotebookSession]):
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, str]:
-        wanted = {"text/plain": self.__repr__, "text/html": self._html}
-        return {
-            mime: make()
-            for mime, make in wanted.items()
-            if (not include or mime in include) and (not exclude or mime not in exclude)
-        }
+        return bundle(self, self._html, include, exclude)
 
     def _html(self) -> str:
         short = _prefixes([session.id for session in self._sessions])
@@ -139,47 +129,6 @@ def _prefixes(ids: Sequence[str]) -> list[str]:
     return [sid[:length] for sid, length in zip(ids, need, strict=True)]
 
 
-class NotebookDatabase:
-    """A database of sessions, opened for reading: ``sessions``, ``session(id)``, ``search(text)``; close it, or use ``with``."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """DatabaseError if there is no such database, it is not ours, or it is newer than this version."""
-        self.core = Database(path)
-        self.path = self.core.path
-        # JupyterLab lets another thread answer a widget, so the connection must be free to change threads.
-        self.core.db.close()
-        uri = f"{self.path.absolute().as_uri()}?mode=ro"
-        self.core.db = sqlite3.connect(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
-
-    @property
-    def sessions(self) -> SessionList:
-        """Sessions and orphan runs, newest first; subagents hang below theirs."""
-        return SessionList(NotebookSession(session) for session in self.core.sessions)
-
-    def session(self, sid: str) -> NotebookSession:
-        """The session of that id, or the only one whose id begins so; a subagent by its whole id."""
-        return NotebookSession(self.core.session(sid))
-
-    def search(self, text: str, *, limit: int = 50) -> list[Hit]:
-        """Messages and tool calls that hold the words of ``text``, best first. Any text is a valid query."""
-        return self.core.search(text, limit=limit)
-
-    def close(self) -> None:
-        """Close the file."""
-        self.core.close()
-
-    def __enter__(self) -> NotebookDatabase:  # noqa: PYI034 - Self needs Python 3.11
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"<NotebookDatabase {self.path.name}: {plural(len(self.core), 'session')}>"
-
-
 def load(path: str | os.PathLike[str], *, format: str | None = None) -> NotebookSession:  # noqa: A002 - the word users know
     """The one session of a log file, or of a folder that holds one. ``format`` names the format where it is not told.
 
@@ -192,11 +141,6 @@ def load_all(path: str | os.PathLike[str], *, format: str | None = None) -> Sess
     """All sessions in a file or below a folder, newest first."""
     found = clm_sessions.load_all(path, format=format, registry=registry())
     return SessionList(NotebookSession(session) for session in found)
-
-
-def open(path: str | os.PathLike[str]) -> NotebookDatabase:  # noqa: A001 - used as jupyter_clm.open
-    """The database at ``path``, for reading."""
-    return NotebookDatabase(path)
 
 
 def show(source: NotebookSession | str | os.PathLike[str], **traits: Any) -> SessionView:  # noqa: ANN401 - see SessionView

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from clm_sessions import plugins
 from clm_sessions.library import StoredSession
 from clm_sessions.model import Chunk, ChunkContent, Fact, Issue, Message, Request, Session, SessionInfo, ToolCall
 from jupyter_clm.extras import need
 from jupyter_clm.frames import Record, Rows, frame, records
+from jupyter_clm.parts import ChunkSlice, NotebookChunk
+from jupyter_clm.shown import bundle
 from jupyter_clm.snapshot import line, snapshot_html
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from jupyter_clm.view import SessionView
 
 
@@ -32,7 +32,8 @@ class NotebookSession:
     """One session, from a log (``jupyter_clm.load``) or a database (``jupyter_clm.open``).
 
     As the last line of a cell it shows its head and first chunks, at most 100 KB of HTML. ``core`` is the value it
-    stands for. Chunks, messages, tool calls and requests are sequences that also give data frames.
+    stands for. Chunks, messages, tool calls and requests are sequences that also give data frames. ``session[3]`` and
+    ``session[10:20]`` are chunks with all that stands in them, shown as cards.
     """
 
     core: Session | StoredSession
@@ -82,6 +83,26 @@ class NotebookSession:
         """The direct subagents, in start order."""
         return [NotebookSession(session) for session in self.core.subagents]
 
+    @overload
+    def __getitem__(self, index: int) -> NotebookChunk: ...
+    @overload
+    def __getitem__(self, index: slice) -> ChunkSlice: ...
+    def __getitem__(self, index: int | slice) -> NotebookChunk | ChunkSlice:
+        return self._all[index]
+
+    def __len__(self) -> int:
+        return self.info.chunks
+
+    def __iter__(self) -> Iterator[NotebookChunk]:
+        return iter(self._all)
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def _all(self) -> ChunkSlice:
+        return ChunkSlice(self.core, range(self.info.chunks), registry().describe)
+
     def contents(self, start: int = 0, stop: int | None = None) -> list[ChunkContent]:
         """Chunks ``start`` to ``stop`` with their messages, whole."""
         return self.core.contents(start, stop)
@@ -100,9 +121,9 @@ class NotebookSession:
         """The rows of one table (sessions, chunks, messages, tool_calls or requests) as dicts of plain values."""
         return list(records([self.core], table, subagents=subagents))
 
-    def to_df(self, table: str = "chunks", *, subagents: bool = False) -> pd.DataFrame:
-        """The same as a pandas DataFrame."""
-        return frame(table, records([self.core], table, subagents=subagents))
+    def to_df(self, table: str = "chunks", *, subagents: bool = False, engine: str = "pandas") -> Any:  # noqa: ANN401
+        """The same as a frame of pandas, polars or Arrow (``engine="polars"``, ``"arrow"``)."""
+        return frame([self.core], table, subagents=subagents, engine=engine)
 
     def snapshot(self, *, token: str | None = None, extra_style: str = "") -> str:
         """The static HTML. ``token``: what its ids begin with; the same session gives the same one."""
@@ -121,9 +142,4 @@ class NotebookSession:
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, str]:
-        wanted = {"text/plain": self.__repr__, "text/html": self.snapshot}
-        return {
-            mime: make()
-            for mime, make in wanted.items()
-            if (not include or mime in include) and (not exclude or mime not in exclude)
-        }
+        return bundle(self, self.snapshot, include, exclude)

@@ -15,6 +15,7 @@ from clm_sessions.store.schema import TABLES
 ColumnKind = Literal["time", "day", "flag", "json", "integer", "real", "text", "blob"]
 ALIASES: dict[str, tuple[str, str]] = {
     "files": ("sources", "1"),
+    "issues": ("ingest_issues", "1"),
     "subagents": ("sessions", "role = 'subagent'"),
 }
 """Names for tables, or parts of them, that people look for: the table, and which of its rows."""

@@ -23,6 +23,7 @@ ROOMS = {
     "zones": set(),
     "config": {"errors", "prices"},
     "cookbook": set(),
+    "functions": {*VALUES, "prices", "view", "render"},
     "prices": VALUES,
     "view": VALUES,
     "redact": {"errors"},

@@ -172,7 +172,7 @@ def test_files_and_subagents_are_names_of_parts(demo):
     assert (
         piped("export-table", "files", demo, "--csv").output == piped("export-table", "sources", demo, "--csv").output
     )
-    assert set(NAMES) == {*PUBLIC, "files", "subagents"}
+    assert set(NAMES) == {*PUBLIC, "files", "issues", "subagents"}
 
 
 def test_an_unknown_column_is_named_with_those_there_are(demo):

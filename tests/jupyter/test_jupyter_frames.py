@@ -122,7 +122,7 @@ def test_without_pandas_the_error_names_the_extra_and_records_still_work():
         "try: s.to_df()\n"
         "except Exception as e: print(type(e).__name__, e)\n"
     )
-    assert run(code) == "UsageError a data frame needs pandas: pip install 'clm-sessions[all]'\n"
+    assert run(code) == "UsageError a frame of pandas needs pandas: pip install 'clm-sessions[pandas]'\n"
 
 
 def test_without_ipywidgets_all_but_the_view_works_and_its_error_names_the_extra():
