@@ -41,7 +41,9 @@ def frame(page):
 @pytest.mark.parametrize("start", range(0, len(ALL), 12))
 async def test_no_attack_is_live_on_any_page_in_any_field(hostile, full, start):
     ds = await site(hostile, full[0])
-    benign = frame(Page((await ds.client.get(f"/full/-/session/{full[1]}")).text))
+    benign = {
+        tail: frame(Page((await ds.client.get(f"/full/-/session/{full[1]}{tail}")).text)) for tail in ("", "/chunk/1")
+    }
     sids = [hostile_id(number) for number in range(start, min(start + 12, len(ALL)))]
     for sid in sids:
         agents = [row[0] for row in query(hostile, "SELECT id FROM sessions WHERE parent_id = ?", sid)]
@@ -54,7 +56,7 @@ async def test_no_attack_is_live_on_any_page_in_any_field(hostile, full, start):
                 assert page.problems == [], (one, tail)
                 assert CANARY in page.text, (one, tail)
                 if tail != "/cards":
-                    assert frame(page) == benign, (one, tail)
+                    assert frame(page) == benign[tail], (one, tail)
 
 
 @pytest.mark.slow

@@ -28,7 +28,12 @@ def patterns() -> list[str]:
 
 def addresses(places: Places) -> list[str]:
     """All addresses that the patterns stand for, their named groups filled with ``places``."""
-    return [address for pattern in patterns() for address in written(pattern, places)]
+    return [_asked(address, places) for pattern in patterns() for address in written(pattern, places)]
+
+
+def _asked(address: str, places: Places) -> str:
+    """An address that says nothing without a question, with one."""
+    return f"{address}?a={places['session']}" if "/-/compare" in address and "session" in places else address
 
 
 def written(pattern: str, places: Places) -> list[str]:
