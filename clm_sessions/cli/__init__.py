@@ -28,6 +28,7 @@ COMMANDS = {
     "export": "exporting.export",
     "export-table": "exporting.export_table",
     "export-log": "keeping.export_log",
+    "publish": "publishing.publish_",
     "verify": "keeping.verify",
     "check-log": "checking.check_log",
     "plugins": "listing.plugins_",

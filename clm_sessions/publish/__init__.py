@@ -7,6 +7,7 @@ It is read twice: a secret that shows itself in one place is hidden in all other
 
 from __future__ import annotations
 
+import base64
 import json
 import mmap
 import os
@@ -14,35 +15,23 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from clm_sessions import __version__
 from clm_sessions.errors import DatabaseError, UsageError
+from clm_sessions.publish.done import Published
 from clm_sessions.publish.mask import PARTS, Mask
 from clm_sessions.publish.options import Choices
-from clm_sessions.redact import Personal, Redaction, Redactor, Tally, user_names
-from clm_sessions.redact.known import Known, is_telling
+from clm_sessions.redact import Personal, Redaction, Redactor, user_names
+from clm_sessions.redact.known import SHORTEST, Known, is_telling
 from clm_sessions.store import reader, schema
 from clm_sessions.store.connect import PAGE_SIZE
 from clm_sessions.store.rows import bundle_rows, images
 from clm_sessions.store.writer import Writer
 
-__all__ = ["PARTS", "Choices", "Mask", "Published", "publish"]
+__all__ = ["MARKER", "PARTS", "Choices", "Mask", "Published", "publish"]
 
 MARKER = schema.PUBLISHED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
-    """What a publication holds, or would hold. ``rows``: by table; ``tally``: what was redacted; ``size``: in bytes."""
-
-    sessions: int
-    left_behind: int
-    rows: dict[str, int]
-    tally: Tally
-    size: int = 0
-    choices: Choices = field(default_factory=Choices)
 
 
 def publish(
@@ -59,36 +48,35 @@ def publish(
     many sessions of how many. UsageError if the file is there; DatabaseError if a redacted value stands in it all the same.
     """
     choices = choices or Choices()
-    if out is not None and out.exists():
+    if out is not None and os.path.lexists(out):
         raise UsageError(f"{out}: there is such a file; name another, or remove it")
     roots = _roots(db, chosen, choices)
     shown = {sid for root in roots for sid in root}
     personal = Personal(choices.personal, names=_names(db), words=choices.hide)
-    first = Redaction([*redactors, personal], keep=choices.keep)
+    first = Redaction([*redactors, personal], keep=choices)
     _each(db, roots, Mask(first.text, left_out=choices.left_out, shown=shown), progress, "looking for secrets")
-    known = Known(first.values())
-    second = Redaction([*redactors, personal, known], keep=choices.keep, key=first.key)
+    known = Known(first.values(), choices.everywhere)
+    second = Redaction([*redactors, personal, known], keep=choices, key=first.key)
     mask = Mask(second.text, left_out=choices.left_out, shown=shown, picture=second.digest)
-    everything = db.execute("SELECT count(*) FROM sessions").fetchone()[0]
+    rows: dict[str, int] = {}
+    size = 0
     if out is None:
-        rows: dict[str, int] = {}
-        _each(db, roots, mask, progress, "redacting")
-        return Published(
-            sessions=len(shown), left_behind=everything - len(shown), rows=rows, tally=second.tally, choices=choices
-        )
-    with _file(out) as part:
-        rows = _write(db, part, roots, mask, choices, progress)
-        leaks = _leaks(part, second.values())
-        if leaks:
-            raise DatabaseError(
-                f"{out}: not published: {', '.join(sorted(set(leaks)))} still stood in it after redaction; hide the words by --hide"
-            )
-        size = part.stat().st_size
+        titles = _each(db, roots, mask, progress, "redacting")
+    else:
+        with _file(out) as part:
+            rows, titles = _write(db, part, roots, mask, choices, progress)
+            if leaks := sorted(set(_leaks(part, second.values()))):
+                raise DatabaseError(
+                    f"{out}: not published: {', '.join(leaks)} still stood in it after redaction; hide the words by --hide"
+                )
+            size = part.stat().st_size
+    everything = db.execute("SELECT count(*) FROM sessions").fetchone()[0]
     return Published(
         sessions=len(shown),
         left_behind=everything - len(shown),
         rows=rows,
         tally=second.tally,
+        titles=tuple(titles),
         size=size,
         choices=choices,
     )
@@ -133,12 +121,15 @@ def _each(
     mask: Mask,
     progress: Callable[[str, int, int], None],
     what: str,
-) -> None:
+) -> list[str]:
+    """Mask every session for what is found in it; the titles of those that were chosen."""
+    titles: list[str] = []
     for number, root in enumerate(roots):
         progress(what, number, len(roots))
-        for sid in root:
-            mask.session(reader.load_session(db, sid))
+        infos = [mask.session(reader.load_session(db, sid)).info for sid in root]
+        titles += [infos[0].title or infos[0].id] if infos else []
     progress(what, len(roots), len(roots))
+    return titles
 
 
 @contextmanager
@@ -163,7 +154,9 @@ def _write(
     mask: Mask,
     choices: Choices,
     progress: Callable[[str, int, int], None],
-) -> dict[str, int]:
+) -> tuple[dict[str, int], list[str]]:
+    """Fill the new file. Gives its rows by table, and the titles of the sessions that were chosen."""
+    titles: list[str] = []
     with closing(sqlite3.connect(part, isolation_level=None)) as new:
         new.execute(f"PRAGMA page_size = {PAGE_SIZE}")
         new.execute("PRAGMA journal_mode = MEMORY")  # the file is thrown away if this ends before its end
@@ -173,9 +166,10 @@ def _write(
         for number, root in enumerate(roots):
             progress("writing", number, len(roots))
             writer.begin()
-            for sid in root:
-                sessions = [mask.session(reader.load_session(db, sid))]
-                writer.sync(bundle_rows(sessions), images(sessions), ())
+            for place, sid in enumerate(root):
+                session = mask.session(reader.load_session(db, sid))
+                writer.sync(bundle_rows([session]), images([session]), ())
+                titles += [session.info.title or session.info.id] if not place else []
             writer.commit()
         progress("writing", len(roots), len(roots))
         told = {"left_out": sorted(choices.left_out), "personal": sorted(choices.personal), "version": __version__}
@@ -188,17 +182,21 @@ def _write(
         wrong = new.execute("PRAGMA integrity_check").fetchone()[0]
         if wrong != "ok":
             raise DatabaseError(f"{part}: {wrong}; free some space and run it again")
-        return {table: new.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in schema.TABLES}  # noqa: S608
+        counted = {table: new.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in schema.TABLES}  # noqa: S608
+        return counted, titles
 
 
 def _leaks(part: Path, values: Mapping[str, str]) -> list[str]:
-    """The kinds of redacted values that stand in the bytes of a file, as they are or as JSON has them."""
+    """The kinds of redacted values that stand in the bytes of a file, in any form of ``forms``."""
     telling = {value: kind for value, kind in values.items() if is_telling(value)}
     with part.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return [
-            kind
-            for value, kind in telling.items()
-            if any(
-                data.find(form) >= 0 for form in {value.encode("utf-8", "replace"), json.dumps(value)[1:-1].encode()}
-            )
-        ]
+        return [kind for value, kind in telling.items() if any(data.find(form) >= 0 for form in forms(value))]
+
+
+def forms(value: str) -> set[bytes]:
+    """The bytes a value may stand in a file as: as text, as JSON writes it, in two-byte characters, in base64 wherever in it."""
+    plain = value.encode("utf-8", "replace")
+    found = {plain, json.dumps(value)[1:-1].encode(), value.encode("utf-16-le", "replace")}
+    for before, skipped in enumerate((0, 2, 3)):  # the ends depend on what stands beside it
+        found.add(base64.b64encode(b"\0" * before + plain)[skipped:-4])
+    return {form for form in found if len(form) >= SHORTEST}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
@@ -54,11 +54,11 @@ class Tally:
 class Redaction:
     """Redacts texts for one publication. ``keep``: values that stay, by a person's choice."""
 
-    def __init__(self, redactors: Sequence[Redactor], *, keep: Collection[str] = (), key: bytes | None = None) -> None:
+    def __init__(self, redactors: Sequence[Redactor], *, keep: Container[str] = (), key: bytes | None = None) -> None:
         self.redactors = tuple(redactors)
         self.tally = Tally()
         self.key = key or secrets.token_bytes(32)
-        self._keep = frozenset(keep)
+        self._keep = keep
         self._kinds: dict[str, str] = {}
         self._tags: dict[str, str] = {}
         self._values: dict[str, str] = {}
@@ -72,7 +72,7 @@ class Redaction:
             self.tally.failures[failure] += 1
             return WITHHELD
         if spans:
-            self._count(text, spans)
+            self._count(text, result, spans)
         return result
 
     def _redacted(self, text: str) -> tuple[str, tuple[Span, ...], str | None]:
@@ -82,7 +82,7 @@ class Redaction:
                 found += redactor.spans(text)
             except Exception as error:  # noqa: BLE001 - a plugin border, and it fails closed
                 return "", (), f"{redactor.name}: {one_line(error)}"
-        spans = tuple(s for s in merged(text, found) if not self._keep or _value(text, s) not in self._keep)
+        spans = tuple(s for s in merged(text, found) if _value(text, s) not in self._keep)
         if not spans:
             return text, (), None
         parts: list[str] = []
@@ -115,24 +115,32 @@ class Redaction:
             self._tags[value] = digest[:size]
         return self._tags[value]
 
-    def _count(self, text: str, spans: Iterable[Span]) -> None:
+    def _count(self, text: str, result: str, spans: Iterable[Span]) -> None:
+        shift = 0  # how much further on a place is in the redacted text
         for span in spans:
             value = _value(text, span)
+            mark = self.mark(span.kind, value)
             self.tally.places[span.kind] += 1
             if span.kind not in _PSEUDONYMS:
                 self._kinds.setdefault(value, span.kind)
             seen = self.tally.secrets.setdefault(span.kind, set())
             tag = self.tag(value)
             if tag not in seen and len(samples := self.tally.samples.setdefault(span.kind, [])) < _SAMPLES:
-                samples.append(self._sample(text, span, tag))
+                samples.append(_sample(span, tag, result, span.start + shift, mark))
             seen.add(tag)
+            shift += len(mark) - (span.end - span.start)
 
-    def _sample(self, text: str, span: Span, tag: str) -> Sample:
-        before = self._redacted(text[: span.start])[0] if span.start < 2_000 else ""
-        after = self._redacted(text[span.end : span.end + 2_000])[0]
-        return Sample(
-            kind=span.kind, tag=tag, before=before[-_NEAR:], after=after[:_NEAR], length=span.end - span.start
-        )
+
+def _sample(span: Span, tag: str, result: str, at: int, mark: str) -> Sample:
+    """A place with what stands around it in the redacted text: nothing is shown that is not published anyway."""
+    end = at + len(mark)
+    return Sample(
+        kind=span.kind,
+        tag=tag,
+        before=result[max(0, at - _NEAR) : at],
+        after=result[end : end + _NEAR],
+        length=span.end - span.start,
+    )
 
 
 def _value(text: str, span: Span) -> str:

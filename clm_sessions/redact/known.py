@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from clm_sessions.redact.readings import readings
 from clm_sessions.redact.spans import Span
@@ -16,19 +16,20 @@ _CUTS = 600
 
 
 class Known:
-    """Finds the values that another redactor found elsewhere. ``values``: value to kind."""
+    """Finds the values that another redactor found elsewhere. ``values``: value to kind; ``also``: short or plain ones too."""
 
     name = "known"
     version = "1"
 
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self._values = {value: kind for value, kind in values.items() if is_telling(value)}
+    def __init__(self, values: Mapping[str, str], also: Callable[[str], bool] = lambda _value: False) -> None:
+        self._values = {value: kind for value, kind in values.items() if is_telling(value) or also(value)}
         self._begins = {value[:size]: value for value in self._values for size in range(_LEAST, len(value))}
         self._longest = min(max(map(len, self._values), default=0), 4_096)
 
     def spans(self, text: str) -> Iterator[Span]:
         """Every place of a known value, and the beginning of one where the text was cut off."""
-        for read in dict.fromkeys(readings(text)):
+        plain, clear = readings(text)
+        for read in (plain,) if clear is plain else (plain, clear):
             for value, kind in self._values.items():
                 at = read.text.find(value)
                 while at >= 0:
