@@ -16,6 +16,8 @@ from clm_sessions.redact import walked
 PARTS = ("thinking", "outputs", "images", "subagents", "system")
 """What may be left out whole. The raw archive and the paths of logs always are."""
 LEFT_OUT = "[left out]"
+_PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
+"""What may stay by choice: pixels. What else is sent as an image or a document holds text."""
 _PROGRAMS = {"injected", "context", "command_output", "system", "notification"}
 
 
@@ -124,7 +126,7 @@ class Mask:
         return masked
 
     def _image(self, image: Image) -> Any:  # noqa: ANN401
-        if "images" in self._out or image.data is None:
+        if "images" in self._out or image.data is None or image.media_type not in _PICTURES:
             return Text(text=f"[image left out: {self._text(image.media_type)}, {image.size:,} bytes]")
         return replace(image, sha256=self._picture(image.sha256), extra=self.value(image.extra))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ def hostile_id(number: int) -> str:
     return session_id(FIRST + number)
 
 
-def write_hostile(folder: Path) -> None:
+def write_hostile(folder: Path, attacks: Sequence[str] = ALL) -> None:
     """One session for each attack, with the attack in every field; and one with all of them, turn by turn."""
-    for number, attack in enumerate(ALL):
+    for number, attack in enumerate(attacks):
         sid = hostile_id(number)
         write_log(folder / FOLDER / f"{sid}.jsonl", [_plain(one) for one in _session(sid, attack)])
         agent = folder / FOLDER / sid / "subagents" / f"agent-a{number:08x}.jsonl"
@@ -28,9 +29,9 @@ def write_hostile(folder: Path) -> None:
         write_log(agent, [_plain(one) for one in _turn(sid, attack, 500, side)])
     write_log(
         folder / FOLDER / f"{session_id(0xFFF)}.jsonl",
-        [_plain(one) for n, attack in enumerate(ALL) for one in _turn(session_id(0xFFF), attack, n * 10, {})],
+        [_plain(one) for n, attack in enumerate(attacks) for one in _turn(session_id(0xFFF), attack, n * 10, {})],
     )
-    for number, attack in enumerate(ALL[:20]):
+    for number, attack in enumerate(attacks[:20]):
         write_log(
             folder / "clm" / f"20260301-1200{number:02d}-{number:08x}.jsonl",
             [_plain(one) for one in _clm(number, attack)],

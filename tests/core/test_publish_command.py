@@ -1,0 +1,137 @@
+"""``clm-sessions publish``: what is chosen, what is said, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+from click.testing import CliRunner
+
+from clm_sessions import plugins
+from clm_sessions.cli import cli
+from clm_sessions.publish.rules import Rules
+from support.logs import import_logs, query, session_id, turn, write_log
+
+TOKEN = "ghp_" + "Zq7" * 12
+PASSWORD = "t0p-Sh3lf!"
+
+
+@pytest.fixture
+def private(tmp_path):
+    logs = tmp_path / "logs"
+    for number, (folder, prompt) in enumerate((("garden", f"use {TOKEN}"), ("pond", f"DB_PASSWORD={PASSWORD}"))):
+        sid, cwd = session_id(number), f"/home/ada/{folder}"
+        write_log(
+            logs / f"-home-ada-{folder}" / f"{sid}.jsonl",
+            turn(1, prompt, "mail ada@lovelace.org", session=sid, cwd=cwd),
+        )
+    import_logs(tmp_path / "a.db", logs)
+    return tmp_path / "a.db"
+
+
+def run(*words):
+    return CliRunner().invoke(cli, [str(word) for word in words], obj={"registry": plugins.build(entry_points=False)})
+
+
+def published(private, *words):
+    """The keys of the sessions that these words choose."""
+    out = private.with_name("out.db")
+    out.unlink(missing_ok=True)
+    done = run("publish", private, out, *words)
+    assert done.exit_code == 0, done.output
+    return [row[0] for row in query(out, "SELECT id FROM sessions ORDER BY id")]
+
+
+def test_sessions_are_chosen_by_what_they_are(private):
+    both = [session_id(0), session_id(1)]
+    assert published(private, "--all") == both
+    assert published(private, "--project", "garden") == both[:1]
+    assert published(private, "--session", both[1]) == both[1:]
+    assert published(private, "--where", "project_name = 'pond' -- the other one") == both[1:]
+    assert published(private, "--day", "2026-03-02", "--utc", "--where", "title LIKE '%use%'") == both[:1]
+
+
+def test_publishing_everything_must_be_said(private):
+    done = run("publish", private, private.with_name("out.db"))
+    assert done.exit_code == 1
+    assert "--all" in done.output
+    assert not private.with_name("out.db").exists()
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["1); DELETE FROM sessions; --", "nonsense(", "id = load_extension('x')", "id IN (SELECT value FROM pragma_x)", "1; SELECT 1"],
+)  # fmt: skip
+def test_a_filter_can_only_ask(private, where):
+    done = run("publish", private, private.with_name("out.db"), "--where", where)
+    assert done.exit_code == 1
+    assert "--where" in done.output
+    assert done.output.count("\n") == 1
+    assert query(private, "SELECT count(*) FROM sessions") == [(2,)]
+
+
+def test_a_dry_run_says_what_would_be_published_and_shows_no_secret(private):
+    done = run("publish", private, "--all", "--dry-run")
+    assert done.exit_code == 0
+    assert "github-token" in done.output
+    assert "withheld" not in done.output
+    for secret in (TOKEN, PASSWORD, "lovelace"):
+        assert secret not in done.output
+    assert sorted(path.name for path in private.parent.iterdir()) == ["a.db", "logs"]
+
+
+def test_the_report_is_json_for_programs_and_lies_beside_the_file_for_people(private):
+    out = private.with_name("out.db")
+    done = run("publish", private, out, "--all", "--json", "--report")
+    told = json.loads(done.stdout)
+    assert told["redacted"]["github-token"]["values"] == 1
+    assert told["bytes"] == out.stat().st_size
+    assert told["left_out"] == ["images"]
+    assert "| github-token |" in private.with_name("out.db.report.md").read_text()
+
+
+def test_the_settings_for_datasette_close_what_it_leaves_open(private):
+    done = run("publish", private, private.with_name("out.db"), "--all", "--with-datasette-config")
+    for setting in ("allow_download off", "default_allow_sql off", "suggest_facets off"):
+        assert f"--setting {setting}" in done.stderr
+    told = json.loads(private.with_name("out.metadata.json").read_text())
+    assert told["databases"]["out"]["allow_sql"] is False
+
+
+def test_a_rules_file_keeps_and_hides_without_holding_what_it_is_about(private):
+    salt = b"0123456789abcdef"
+    blank = Rules(salt=salt)
+    rules = Rules(salt=salt, keep={blank.digest("ada@lovelace.org")}, hide={blank.digest(PASSWORD)})
+    path = private.with_name("rules.json")
+    path.write_text(rules.text())
+    assert PASSWORD not in rules.text()
+    published(private, "--all", "--rules", path)
+    held = private.with_name("out.db").read_bytes()
+    assert b"ada@lovelace.org" in held
+    assert PASSWORD.encode() not in held
+    path.write_text("{}")
+    done = run("publish", private, private.with_name("more.db"), "--all", "--rules", path)
+    assert done.exit_code == 1
+    assert "no rules file" in done.output
+
+
+def test_what_a_person_wants_hidden_or_shown_is(private, tmp_path):
+    (tmp_path / "words").write_text("mail\n\n")
+    published(
+        private, "--all", "--hide", "garden", "--hide-file", tmp_path / "words", "--keep-personal", "emails,users"
+    )
+    held = private.with_name("out.db").read_bytes()
+    assert b"ada@lovelace.org" in held
+    assert b"/home/ada/" in held
+    assert b"garden" not in held
+    for wrong in (("--keep-personal", "names"), ("--leave-out", "prompts")):
+        assert run("publish", private, tmp_path / "x.db", "--all", *wrong).exit_code == 1
+
+
+def test_parts_are_left_out_whole(private):
+    published(private, "--all", "--leave-out", "thinking,outputs,subagents,system")
+    with closing(sqlite3.connect(private.with_name("out.db"))) as db:
+        told = json.loads(db.execute("SELECT value FROM _clm_meta WHERE key = 'published'").fetchone()[0])
+    assert told["left_out"] == ["images", "outputs", "subagents", "system", "thinking"]
