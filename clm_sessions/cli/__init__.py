@@ -29,6 +29,7 @@ COMMANDS = {
     "export-table": "exporting.export_table",
     "export-log": "keeping.export_log",
     "publish": "publishing.publish_",
+    "forget": "forgetting.forget_",
     "verify": "keeping.verify",
     "check-log": "checking.check_log",
     "plugins": "listing.plugins_",

@@ -157,12 +157,14 @@ def summary(report: Report, database: Path) -> str:
 
 def _left_out(report: Report) -> list[str]:
     sessions, files = report.left_out
+    kept_out = [f"forgotten {report.forgotten:,} of them stay out; see clm-sessions forget --undo"]
     if not sessions and not files:
-        return []
+        return kept_out if report.forgotten else []
     from clm_sessions.view.words import plural
 
     return [
-        f"left out  {plural(sessions, 'session')} ({plural(files, 'file')}), as --since, --exclude, --project or the settings say"
+        *(kept_out if report.forgotten else []),
+        f"left out  {plural(sessions, 'session')} ({plural(files, 'file')}), as --since, --exclude, --project or the settings say",
     ]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from clm_sessions.errors import DatabaseError, UsageError
 from clm_sessions.ingest import absent, ledger, report
-from clm_sessions.ingest.choose import Choice, Excluded, leave_out
+from clm_sessions.ingest.choose import Choice, Excluded, leave_forgotten, leave_out
 from clm_sessions.ingest.discover import Discovery, Files, LogFile, discover, discover_at
 from clm_sessions.ingest.keys import plain_key
 from clm_sessions.ingest.report import Progress, Report
@@ -168,6 +168,7 @@ class Importer:
         else:
             found = discover_at(work.paths, self._logs, roots, self._registry, known=known, only=self._only)
             _narrow(work, found)
+        work.report.forgotten = leave_forgotten(found, work.db)
         if self._choice:
             work.report.left_out = leave_out(found, self._choice, work.db, work.sources, again=work.again)
         if _idle(work, roots, self._registry, found):

@@ -16,9 +16,11 @@ from clm_sessions.errors import ClmError
 from clm_sessions.formats.base import StreamContext
 from clm_sessions.frames import lines
 from clm_sessions.ingest.discover import Discovery, Files, LogFile
+from clm_sessions.ingest.keys import plain_key
 from clm_sessions.ingest.ledger import Source
 from clm_sessions.model import Fact, Place
 from clm_sessions.sources import Found
+from clm_sessions.store import forgotten
 from clm_sessions.store.narrow import is_project
 
 LOOK = 1 << 20
@@ -97,6 +99,16 @@ def leave_out(
             sessions += 1
             files += len(bundle.logs()) + len(bundle.side) + len(bundle.copies)
     return sessions, files
+
+
+def leave_forgotten(found: Discovery, db: sqlite3.Connection) -> int:
+    """Take out of ``found`` the sessions that are to be forgotten: how many."""
+    marks = forgotten.marks(db)
+    if not marks:
+        return 0
+    bundles = found.bundles
+    found.bundles = [bundle for bundle in bundles if forgotten.mark(plain_key(bundle.session)) not in marks]
+    return len(bundles) - len(found.bundles)
 
 
 class _Chooser:

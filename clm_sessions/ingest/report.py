@@ -32,7 +32,7 @@ class Progress:
 class Report:
     """Sources and sessions by what happened to them, totals of the whole database, issues by reason.
 
-    ``left_out``: sessions and files that were not chosen.
+    ``left_out``: sessions and files that were not chosen; ``forgotten``: sessions that ``forget`` keeps out.
     """
 
     sources: Counter[str] = field(default_factory=Counter)
@@ -45,6 +45,7 @@ class Report:
     seconds: float = 0.0
     interrupted: bool = False
     left_out: tuple[int, int] = (0, 0)
+    forgotten: int = 0
 
     def json(self) -> dict[str, Any]:
         """Counts of new, changed, unchanged, gone; what was left out; totals; issues by kind over the whole database; seconds."""
@@ -52,6 +53,7 @@ class Report:
             "sources": {change: self.sources[change] for change in CHANGES},
             "sessions": {change: self.sessions[change] for change in CHANGES},
             "left_out": dict(zip(("sessions", "sources"), self.left_out, strict=True)),
+            "forgotten": self.forgotten,
             "totals": self.totals,
             "issues": self.issues,
             "seconds": round(self.seconds, 3),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
@@ -92,6 +92,16 @@ class Redaction:
             at = span.end
         return "".join((*parts, text[at:])), spans, None
 
+    def found(self, text: str) -> list[tuple[str, Sample]]:
+        """Each place of ``text`` that is hidden: the value, and how it may be shown. Nothing is counted.
+
+        Where a redactor raises it is one place: the whole text, of the kind ``withheld``.
+        """
+        result, spans, failure = self._cached(text) if len(text) < 2_000 else self._redacted(text)
+        if failure is not None:
+            return [(text, Sample(kind="withheld", tag=self.tag(text), before=failure, after="", length=len(text)))]
+        return list(self._samples(text, result, spans))
+
     def mark(self, kind: str, value: str) -> str:
         """What stands in place of a value."""
         tag = self.tag(value)
@@ -116,31 +126,26 @@ class Redaction:
         return self._tags[value]
 
     def _count(self, text: str, result: str, spans: Iterable[Span]) -> None:
+        for value, sample in self._samples(text, result, spans):
+            kind = sample.kind
+            self.tally.places[kind] += 1
+            if kind not in _PSEUDONYMS:
+                self._kinds.setdefault(value, kind)
+            seen = self.tally.secrets.setdefault(kind, set())
+            if sample.tag not in seen and len(samples := self.tally.samples.setdefault(kind, [])) < _SAMPLES:
+                samples.append(sample)
+            seen.add(sample.tag)
+
+    def _samples(self, text: str, result: str, spans: Iterable[Span]) -> Iterator[tuple[str, Sample]]:
+        """Value and sample of each place. What stands around it comes from ``result``, which is published anyway."""
         shift = 0  # how much further on a place is in the redacted text
         for span in spans:
-            value = _value(text, span)
-            mark = self.mark(span.kind, value)
-            self.tally.places[span.kind] += 1
-            if span.kind not in _PSEUDONYMS:
-                self._kinds.setdefault(value, span.kind)
-            seen = self.tally.secrets.setdefault(span.kind, set())
-            tag = self.tag(value)
-            if tag not in seen and len(samples := self.tally.samples.setdefault(span.kind, [])) < _SAMPLES:
-                samples.append(_sample(span, tag, result, span.start + shift, mark))
-            seen.add(tag)
-            shift += len(mark) - (span.end - span.start)
-
-
-def _sample(span: Span, tag: str, result: str, at: int, mark: str) -> Sample:
-    """A place with what stands around it in the redacted text: nothing is shown that is not published anyway."""
-    end = at + len(mark)
-    return Sample(
-        kind=span.kind,
-        tag=tag,
-        before=result[max(0, at - _NEAR) : at],
-        after=result[end : end + _NEAR],
-        length=span.end - span.start,
-    )
+            value, length = _value(text, span), span.end - span.start
+            start = span.start + shift
+            end = start + len(self.mark(span.kind, value))
+            before, after = result[max(0, start - _NEAR) : start], result[end : end + _NEAR]
+            yield value, Sample(kind=span.kind, tag=self.tag(value), before=before, after=after, length=length)
+            shift = end - span.end
 
 
 def _value(text: str, span: Span) -> str:

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from clm_sessions.errors import DatabaseError
-from clm_sessions.store import schema
+from clm_sessions.store import forgotten, schema
 from clm_sessions.verify.findings import AGAIN, BACKUP, Result
 from clm_sessions.verify.unspaced import check_unspaced
 
@@ -54,7 +54,8 @@ def check_file(db: sqlite3.Connection, result: Result) -> None:
         with result.step("schema"):
             _check_schema(db, fresh, result)
         with result.step("_clm_meta"):
-            _same_rows(db, fresh, "SELECT key, value FROM _clm_meta", "_clm_meta", result)
+            ours = f"SELECT key, value FROM _clm_meta WHERE key NOT GLOB '{forgotten.PREFIX}*'"
+            _same_rows(db, fresh, ours, "_clm_meta", result)
         for table in schema.FTS:
             for index in (f"{table}_fts", f"{table}_fts_cjk"):
                 with result.step(f"{index}_config"):

@@ -59,6 +59,7 @@ ROOMS = {
     },
     "library": {*VALUES, "formats", "plugins", "ingest", "derive", "store"},
     "publish": {*VALUES, "redact", "store"},
+    "forget": {*VALUES, "ingest", "store"},
     "giveback": {*VALUES, "sources", "packed", "store"},
     "verify": {*VALUES, "formats", "plugins", "sources", "packed", "read", "derive", "ingest", "store"},
     "watch": {*VALUES, "plugins", "prices", "sources", "ingest"},
