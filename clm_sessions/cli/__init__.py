@@ -30,6 +30,7 @@ COMMANDS = {
     "export-log": "keeping.export_log",
     "publish": "publishing.publish_",
     "forget": "forgetting.forget_",
+    "check": "looking.check_",
     "verify": "keeping.verify",
     "check-log": "checking.check_log",
     "plugins": "listing.plugins_",

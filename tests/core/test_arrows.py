@@ -58,6 +58,7 @@ ROOMS = {
         "store",
     },
     "library": {*VALUES, "formats", "plugins", "ingest", "derive", "store"},
+    "check": {"errors", "redact", "publish"},
     "publish": {*VALUES, "redact", "store"},
     "forget": {*VALUES, "ingest", "store"},
     "giveback": {*VALUES, "sources", "packed", "store"},
