@@ -14,6 +14,7 @@ from pathlib import Path
 from clm_sessions.errors import DatabaseError
 from clm_sessions.ingest import ledger
 from clm_sessions.ingest.keys import plain_key
+from clm_sessions.prices import Book
 from clm_sessions.store import forgotten
 from clm_sessions.store.connect import begin, close_writer, open_writer
 from clm_sessions.store.rows import bundle_rows
@@ -55,7 +56,7 @@ def forget(
     try:
         _alone(db, database)
         db.execute("PRAGMA secure_delete = ON")
-        writer = Writer(db)
+        writer = Writer(db, book=Book(packaged=False))  # what is left has its prices
         begin(writer.begin, waiting)
         try:
             keys = _with_subagents(db, {plain(sid) for sid in chosen})

@@ -38,37 +38,40 @@ def check_site(address: str, finder: Finder) -> Iterator[Finding]:
     if kind is None:
         raise UsageError(f"{address}: {body.decode('utf-8', 'replace')}")
     yield from _settings(site, address)
-    waiting = {address: None}
-    for number, page in enumerate(waiting):
+    pages, left = [address], False
+    for page in pages:
         kind, body = site.get(page)
         if kind is None:
             continue
         name = "x.json" if "json" in kind else "x.html"
         for place, text in texts(name, body):
             yield from finder(f"{page}{place}", text)
-        if "html" in kind and number < PAGES:
-            waiting |= dict.fromkeys(link for link in _links(page, body) if site.holds(link) and len(waiting) < PAGES)
-        if len(waiting) >= PAGES and number == PAGES - 1:
+        if "html" in kind:
+            fresh = dict.fromkeys(link for link in _links(page, body) if site.holds(link))
+            pages += [link for link in fresh if link not in pages][: PAGES + 1 - len(pages)]
+        if len(pages) > PAGES:
             yield Finding(
-                place=address, kind="unread", what=f"only the first {PAGES:,} pages were checked; check the file too"
+                place=address, kind="unread", what=f"only {PAGES:,} of its pages were checked; check the file too"
             )
+            return
 
 
 def _settings(site: _Site, address: str) -> Iterator[Finding]:
-    settings = site.json("/-/settings.json")
-    if not isinstance(settings, dict):
+    roots = dict.fromkeys((f"{address.rstrip('/')}/", urljoin(address, "/")))
+    answers = {root: site.json(f"{root}-/settings.json") for root in roots}
+    root = next((root for root, answer in answers.items() if isinstance(answer, dict)), None)
+    if root is None:
         return
+    settings = answers[root]
     for name, why in _CLOSED.items():
         if settings.get(name):
             yield Finding(place=f"{address} {name}", kind="setting", what=f"{why}: serve it with --setting {name} off")
-    listed = site.json("/-/databases.json")
+    listed = site.json(f"{root}-/databases.json")
     databases = listed.get("databases", []) if isinstance(listed, dict) else listed if isinstance(listed, list) else []
     for database in (each for each in databases if isinstance(each, dict) and isinstance(each.get("name"), str)):
-        base = f"/{quote(database['name'])}"
+        base = root + quote(str(database.get("route") or database["name"]))
         if site.json(f"{base}/raw_blocks.json?_size=1&_shape=array"):
-            yield Finding(
-                place=site.url(base), kind="private", what="a private database is being served: publish a copy"
-            )
+            yield Finding(place=base, kind="private", what="a private database is being served: publish a copy")
 
 
 def _links(page: str, body: bytes) -> Iterator[str]:
@@ -99,10 +102,6 @@ class _Site:
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self._opener = build_opener(ProxyHandler({}), _Stay())
 
-    def url(self, path: str) -> str:
-        """The address of a path."""
-        return self._origin + path
-
     def holds(self, link: str) -> bool:
         """Whether a link leads to this origin."""
         return link.startswith(f"{self._origin}/") and not link.endswith((".css", ".png", ".db"))
@@ -115,9 +114,9 @@ class _Site:
         except (HTTPError, URLError, OSError, ValueError) as error:
             return None, str(error).encode()
 
-    def json(self, path: str) -> Any:  # noqa: ANN401 - any JSON value
-        """The JSON at a path; None if there is none."""
-        kind, body = self.get(self.url(path))
+    def json(self, address: str) -> Any:  # noqa: ANN401 - any JSON value
+        """The JSON at an address; None if there is none."""
+        kind, body = self.get(address)
         try:
             return json.loads(body) if kind is not None and "json" in kind else None
         except (ValueError, RecursionError):

@@ -60,7 +60,7 @@ ROOMS = {
     "library": {*VALUES, "formats", "plugins", "ingest", "derive", "store"},
     "check": {"errors", "redact", "publish"},
     "publish": {*VALUES, "redact", "store"},
-    "forget": {*VALUES, "ingest", "store"},
+    "forget": {*VALUES, "ingest", "prices", "store"},
     "giveback": {*VALUES, "sources", "packed", "store"},
     "verify": {*VALUES, "formats", "plugins", "sources", "packed", "read", "derive", "ingest", "store"},
     "watch": {*VALUES, "plugins", "prices", "sources", "ingest"},
