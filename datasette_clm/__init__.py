@@ -41,6 +41,7 @@ _PAGES = {
     "clm_search.html": ("clm.js", "search.js"),
     "clm_overview.html": ("clm.js",),
     "clm_cookbook.html": (),
+    "clm_review.html": (),
     **dict.fromkeys(_TABS, ("clm.js",)),
 }
 """Our pages by template, with the scripts that each loads."""

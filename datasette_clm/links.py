@@ -38,6 +38,11 @@ async def for_database(datasette: Datasette, actor: Actor, database: str) -> Lin
         {"href": urls.overview(), "label": "Overview of sessions", "description": "Days, models, tools, projects"},
         {"href": urls.search(), "label": "Search in transcripts", "description": "Prompts, replies, thinking, tools"},
         {"href": sessions(urls), "label": "Browse sessions", "description": "Newest first, main columns"},
+        {
+            "href": urls.review(),
+            "label": "Review before publishing",
+            "description": "Secrets and names, value by value",
+        },
         {"href": urls.cookbook(), "label": "Cookbook", "description": "Ready queries: cost, tools, files, people"},
     ]
 

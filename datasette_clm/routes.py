@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from clm_sessions.render import css
-from datasette_clm import answers, cookbook, csp, detect, guard, live, loader, overview, raw, search_page, tabs
+from datasette_clm import answers, cookbook, csp, detect, guard, live, loader, overview, raw, review, search_page, tabs
 from datasette_clm._compat import Datasette, NotFound, Request, Response, add_cors_headers, may_execute, tilde_decode
 from datasette_clm.urls import STYLE, Urls
 from datasette_clm.visit import Answer, Body, Make, Missing, Page, Visit
@@ -34,6 +34,8 @@ def routes() -> list[tuple[str, View]]:
         (rf"^/{_DB}/-/overview(?P<format>\.json)?$", guarded(overview.answer, overview.NEEDS, overview.WANTS)),
         (rf"^/{_DB}/-/search(?P<format>\.json|\.csv)?$", guarded(search_page.answer, needs, search_page.WANTS)),
         *((rf"^/{_DB}{pattern}", guarded(make, need, want)) for pattern, make, need, want in tabs.ROUTES),
+        (rf"^/{_DB}/-/review$", guarded(review.answer, review.NEEDS)),
+        (rf"^/{_DB}/-/review/rules$", guarded(review.rules_file, review.NEEDS)),
         (rf"^/{_DB}/-/cookbook$", guarded(cookbook.answer, cookbook.NEEDS, cookbook.WANTS, sql=True)),
     ]
 

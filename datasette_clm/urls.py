@@ -110,6 +110,10 @@ class Urls:
         """The page of ready queries."""
         return self._path("cookbook")
 
+    def review(self, part: str = "") -> str:
+        """The review of what would be published; ``part``: ``rules``, the decisions as a file."""
+        return self._path("review", *([part] if part else []))
+
     def table(self, table: str, **filters: str) -> str:
         """A table page of Datasette."""
         path = str(self.datasette.urls.table(self.database, table))

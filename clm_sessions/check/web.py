@@ -48,12 +48,13 @@ def check_site(address: str, finder: Finder) -> Iterator[Finding]:
             yield from finder(f"{page}{place}", text)
         if "html" in kind:
             fresh = dict.fromkeys(link for link in _links(page, body) if site.holds(link))
-            pages += [link for link in fresh if link not in pages][: PAGES + 1 - len(pages)]
-        if len(pages) > PAGES:
-            yield Finding(
-                place=address, kind="unread", what=f"only {PAGES:,} of its pages were checked; check the file too"
-            )
-            return
+            news = [link for link in fresh if link not in pages]
+            left |= len(pages) + len(news) > PAGES
+            pages += news[: PAGES - len(pages)]
+    if left:
+        yield Finding(
+            place=address, kind="unread", what=f"only {PAGES:,} of its pages were checked; check the file too"
+        )
 
 
 def _settings(site: _Site, address: str) -> Iterator[Finding]:

@@ -19,10 +19,11 @@ from pathlib import Path
 
 from clm_sessions import __version__
 from clm_sessions.errors import DatabaseError, UsageError
+from clm_sessions.publish.chosen import names, trees
 from clm_sessions.publish.done import Published
 from clm_sessions.publish.mask import PARTS, Mask
 from clm_sessions.publish.options import Choices
-from clm_sessions.redact import Personal, Redaction, Redactor, user_names
+from clm_sessions.redact import Personal, Redaction, Redactor
 from clm_sessions.redact.known import SHORTEST, Known, is_telling
 from clm_sessions.store import reader, schema
 from clm_sessions.store.connect import PAGE_SIZE
@@ -50,9 +51,9 @@ def publish(
     choices = choices or Choices()
     if out is not None and os.path.lexists(out):
         raise UsageError(f"{out}: there is such a file; name another, or remove it")
-    roots = _roots(db, chosen, choices)
+    roots = trees(db, chosen, subagents="subagents" not in choices.left_out)
     shown = {sid for root in roots for sid in root}
-    personal = Personal(choices.personal, names=_names(db), words=choices.hide)
+    personal = Personal(choices.personal, names=names(db), words=choices.hide)
     first = Redaction([*redactors, personal], keep=choices)
     _each(db, roots, Mask(first.text, left_out=choices.left_out, shown=shown), progress, "looking for secrets")
     known = Known(first.values(), choices.everywhere)
@@ -80,39 +81,6 @@ def publish(
         size=size,
         choices=choices,
     )
-
-
-def _roots(db: sqlite3.Connection, chosen: Sequence[str], choices: Choices) -> list[list[str]]:
-    """The keys of each chosen session with its subagents, parents first. UsageError if nothing is chosen."""
-    seen: dict[str, None] = {}
-    roots: list[list[str]] = []
-    for sid in chosen:
-        if sid not in seen:
-            tree = [sid] if "subagents" in choices.left_out else _tree(db, sid)
-            tree = [each for each in tree if each not in seen]
-            seen |= dict.fromkeys(tree)
-            roots.append(tree)
-    if not roots:
-        raise UsageError("no session is chosen; nothing to publish")
-    return roots
-
-
-def _tree(db: sqlite3.Connection, sid: str) -> list[str]:
-    found = {sid: None}
-    waiting = [sid]
-    for each in waiting:
-        fresh = [child for child in reader.children(db, each) if child not in found]
-        waiting += fresh
-        found |= dict.fromkeys(fresh)
-    return list(found)
-
-
-def _names(db: sqlite3.Connection) -> set[str]:
-    """The users whose home folders the sessions ran in."""
-    paths = db.execute(
-        "SELECT path FROM projects UNION SELECT DISTINCT cwd FROM sessions UNION SELECT path FROM sources"
-    )
-    return user_names(path for (path,) in paths if isinstance(path, str))
 
 
 def _each(
