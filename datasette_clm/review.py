@@ -10,7 +10,7 @@ import re
 import secrets
 import shlex
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import groupby
@@ -83,7 +83,7 @@ def answer(db: sqlite3.Connection, visit: Visit) -> Answer:
     except ClmError as error:
         return Page(template="clm_review.html", page={**_head(asked, visit.urls), "problem": str(error)})
     return Page(
-        template="clm_review.html", page={**_head(asked, visit.urls), **_body(db, asked, len(found), done, visit.urls)}
+        template="clm_review.html", page={**_head(asked, visit.urls), **_body(asked, len(found), done, visit.urls)}
     )
 
 
@@ -141,9 +141,7 @@ def _head(asked: Asked, urls: Urls) -> dict[str, Any]:
     }
 
 
-def _body(db: sqlite3.Connection, asked: Asked, everything: int, done: Review, urls: Urls) -> dict[str, Any]:
-    marks = ",".join("?" * len(done.sessions))
-    titles = dict(db.execute(f"SELECT id, title FROM sessions WHERE id IN ({marks})", done.sessions))  # noqa: S608 - marks only
+def _body(asked: Asked, everything: int, done: Review, urls: Urls) -> dict[str, Any]:
     listed = done.values[:MOST]
     here = {value.digest for value in listed}
     decided = [
@@ -154,9 +152,9 @@ def _body(db: sqlite3.Connection, asked: Asked, everything: int, done: Review, u
         "summary": f"Sessions {first:,} to {done.after:,} of {everything:,}: {plural(len(done.values), 'different value')} "
         f"in {plural(sum(value.places for value in done.values), 'place')}",
         "more": plural(len(done.values) - MOST, "more value") if len(done.values) > MOST else "",
-        "cut": [_title(titles.get(sid), sid) for sid in done.cut],
+        "cut": [_title(done.titles.get(sid), sid) for sid in done.cut],
         "kinds": [
-            {"kind": kind, "values": [_value(value, asked.rules, titles, urls) for value in values]}
+            {"kind": kind, "values": [_value(value, asked.rules, done.titles, urls) for value in values]}
             for kind, values in ((kind, list(group)) for kind, group in groupby(listed, key=lambda value: value.kind))
         ],
         "decided": decided,
@@ -165,7 +163,7 @@ def _body(db: sqlite3.Connection, asked: Asked, everything: int, done: Review, u
     }  # fmt: skip
 
 
-def _value(value: Value, rules: Rules, titles: dict[str, str | None], urls: Urls) -> dict[str, Any]:
+def _value(value: Value, rules: Rules, titles: Mapping[str, str], urls: Urls) -> dict[str, Any]:
     return {
         "digest": value.digest,
         "begins": visible(value.begins),
@@ -176,7 +174,7 @@ def _value(value: Value, rules: Rules, titles: dict[str, str | None], urls: Urls
     }
 
 
-def _places(shown: Sequence[Place], titles: dict[str, str | None], urls: Urls) -> Iterator[dict[str, Any]]:
+def _places(shown: Sequence[Place], titles: Mapping[str, str], urls: Urls) -> Iterator[dict[str, Any]]:
     for place in shown:
         at = urls.session(place.session) if place.chunk is None else urls.at(place.session, place.chunk)
         yield {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from clm_sessions.publish.rules import Rules
@@ -43,9 +43,9 @@ class Value:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """``sessions``: keys of those looked at; ``after``: how many trees are done; ``cut``: those too long to be looked at whole."""
+    """``titles``: of the sessions looked at, by key, redacted; ``after``: how many trees are done; ``cut``: those too long to be looked at whole."""
 
-    sessions: tuple[str, ...]
+    titles: Mapping[str, str]
     values: tuple[Value, ...]
     characters: int
     after: int
@@ -57,13 +57,13 @@ def review(
 ) -> Review:
     """What is found in sessions from tree ``start`` on, as many as ``ENOUGH`` allows, one at least."""
     values: dict[tuple[str, str], Value] = {}
-    sessions: list[str] = []
+    titles: dict[str, str] = {}
     cut: list[str] = []
     read, after = 0, start
     for tree in trees[start:]:
         after += 1
         for sid in tree:
-            sessions.append(sid)
+            titles[sid] = redaction.text(_title(db, sid))
             size = 0
             for chunk, name, text in _texts(db, sid):
                 size += len(text)
@@ -75,7 +75,7 @@ def review(
         if read > ENOUGH:
             break
     ordered = sorted(values.values(), key=lambda value: (value.kind, -value.places, value.digest))
-    return Review(sessions=tuple(sessions), values=tuple(ordered), characters=read, after=after, cut=tuple(cut))
+    return Review(titles=titles, values=tuple(ordered), characters=read, after=after, cut=tuple(cut))
 
 
 _NOTHING = Sample(kind="", tag="", before="", after="", length=0)
@@ -96,6 +96,11 @@ def _note(
             (one.session, one.chunk) != (place.session, place.chunk) for one in held.shown
         ):
             held.shown.append(Place(session=place.session, chunk=place.chunk, field=place.field, sample=sample))
+
+
+def _title(db: sqlite3.Connection, sid: str) -> str:
+    row = db.execute("SELECT title FROM sessions WHERE id = ?", (sid,)).fetchone()
+    return row[0] if row and isinstance(row[0], str) else sid
 
 
 def _texts(db: sqlite3.Connection, sid: str) -> Iterator[tuple[int | None, str, str]]:
