@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clm_sessions.errors import DatabaseError
-from clm_sessions.ingest import ledger
+from clm_sessions.ingest import again, ledger
 from clm_sessions.ingest.keys import plain_key
 from clm_sessions.prices import Book
 from clm_sessions.store import forgotten
 from clm_sessions.store.connect import begin, close_writer, open_writer
 from clm_sessions.store.rows import bundle_rows
-from clm_sessions.store.schema import FTS
 from clm_sessions.store.writer import Writer
 
 _END = re.compile("[~:/@]")
@@ -129,8 +128,7 @@ def _sessions(db: sqlite3.Connection, key: str) -> list[str]:
 def _wipe(db: sqlite3.Connection) -> None:
     """Leave nothing of what was dropped: an index keeps words of deleted rows, statistics samples, the file free pages."""
     db.execute("BEGIN IMMEDIATE")
-    for table in FTS:
-        db.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('rebuild')")  # noqa: S608 - names are ours
+    again.index(db)
     db.execute("COMMIT")
     if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat4'").fetchone():
         db.execute("ANALYZE")

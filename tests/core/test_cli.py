@@ -54,7 +54,7 @@ def test_import_prints_a_summary_and_names_the_issues(logs, tmp_path):
 def test_import_json_is_one_object_of_the_documented_shape(logs, tmp_path):
     done = run("import", tmp_path / "a.db", logs, "--json", check=0)
     report = json.loads(done.stdout)
-    assert set(report) == {"sources", "sessions", "left_out", "totals", "issues", "seconds"}
+    assert set(report) == {"sources", "sessions", "left_out", "forgotten", "totals", "issues", "seconds"}
     assert report["sources"] == report["sessions"] == {"new": 1, "changed": 0, "unchanged": 0, "gone": 0}
     assert report["issues"] == {"bad_line": 1}
     assert report["totals"] == {

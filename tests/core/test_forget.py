@@ -15,6 +15,7 @@ from clm_sessions.verify import verify
 from support.logs import check_search_index, dump, entry, import_logs, query, session_id, turn, write_log
 
 WORD = "zebrafinch{}quux"
+KANA = ("さよなら", "おはよう")  # has a search index of its own
 FOLDER = "-home-dev-garden"
 
 
@@ -64,7 +65,7 @@ def test_no_byte_of_a_forgotten_session_is_left_and_the_rest_is_as_if_it_had_nev
     done = run("forget", database, session_id(1), "--yes")
     assert done.exit_code == 0, done.output
     assert "forgot 2 sessions" in done.output
-    for gone in (WORD.format(1), session_id(1), "/home/dev/pond"):
+    for gone in (WORD.format(1), session_id(1), "/home/dev/pond", KANA[0], KANA[0][:2]):
         for form in (gone.encode(), gone.encode("utf-16-le")):
             assert form not in held(database)
     assert WORD.format(2).encode() in held(database)
