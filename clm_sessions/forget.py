@@ -60,6 +60,7 @@ def forget(
         try:
             keys = _with_subagents(db, {plain(sid) for sid in chosen})
             sessions, sources, logs, copies = _drop(db, writer, keys)
+            again.index(db)  # an index keeps words of rows that were deleted
             forgotten.note(db, keys, at)
             writer.commit()
         except BaseException:
@@ -126,10 +127,7 @@ def _sessions(db: sqlite3.Connection, key: str) -> list[str]:
 
 
 def _wipe(db: sqlite3.Connection) -> None:
-    """Leave nothing of what was dropped: an index keeps words of deleted rows, statistics samples, the file free pages."""
-    db.execute("BEGIN IMMEDIATE")
-    again.index(db)
-    db.execute("COMMIT")
+    """Leave nothing of what was dropped: statistics may keep samples, the file keeps free pages."""
     if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat4'").fetchone():
         db.execute("ANALYZE")
     db.execute("VACUUM")

@@ -16,6 +16,8 @@ APPLICATION = "clm-sessions"
 PUBLISHED = "published"
 """The key of ``_clm_meta`` by which a database says that it was made to be seen."""
 SCHEMA_VERSION = 1
+PUBLISHED = "published"
+"""The key of ``_clm_meta`` by which a database says that it was made to be seen by others."""
 INDEXED_CHARACTERS = 65_536
 """Search covers the first this many characters of each text (a stated limit; the whole text is stored)."""
 

@@ -35,6 +35,8 @@ def _check_version(db: sqlite3.Connection) -> None:
     schema.check_version(version)
     if version is not None and version < schema.SCHEMA_VERSION:
         raise DatabaseError(f"it has the older schema {version}; import once to bring it up to date")
+    if version is not None and db.execute("SELECT 1 FROM _clm_meta WHERE key = ?", (schema.PUBLISHED,)).fetchone():
+        raise DatabaseError("a published copy has no logs in it to be compared with; verify the private database")
     if version is None and not _known(db):
         raise DatabaseError("not a clm-sessions database")
 

@@ -135,3 +135,10 @@ def test_parts_are_left_out_whole(private):
     with closing(sqlite3.connect(private.with_name("out.db"))) as db:
         told = json.loads(db.execute("SELECT value FROM _clm_meta WHERE key = 'published'").fetchone()[0])
     assert told["left_out"] == ["images", "outputs", "subagents", "system", "thinking"]
+
+
+def test_a_published_copy_cannot_be_verified_and_that_is_said_in_one_line(private):
+    published(private, "--all")
+    done = run("verify", private.with_name("out.db"))
+    assert done.exit_code == 1
+    assert "verify the private database" in done.output
