@@ -7,6 +7,7 @@ nothing about it without the publication's random key, which is never written do
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -25,6 +26,8 @@ _PSEUDONYMS = {
     "ip-address": "ip-{}",
     "word": "word-{}",
 }
+_MARK = re.compile(r"\[redacted(?: [a-z0-9-]+(?: [0-9a-f]{4,64}\]?)?)?")
+"""What stands in place of a secret, or its beginning: it is no secret, whatever its name."""
 _NEAR = 30
 _SAMPLES = 5
 
@@ -82,7 +85,8 @@ class Redaction:
                 found += redactor.spans(text)
             except Exception as error:  # noqa: BLE001 - a plugin border, and it fails closed
                 return "", (), f"{redactor.name}: {one_line(error)}"
-        spans = tuple(s for s in merged(text, found) if _value(text, s) not in self._keep)
+        fresh = (span for span in found if not _MARK.fullmatch(text, span.start, span.end))
+        spans = tuple(s for s in merged(text, fresh) if _value(text, s) not in self._keep)
         if not spans:
             return text, (), None
         parts: list[str] = []

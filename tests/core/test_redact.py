@@ -220,3 +220,10 @@ def test_addresses_are_hidden_and_what_everybody_has_stays():
     assert "127.0.0.1" in shown
     assert "git@github.com" in shown
     assert "v1.2.3" in shown
+
+
+def test_what_was_redacted_already_is_no_secret_and_hides_none():
+    redaction = Redaction([Secrets()], key=b"k")
+    once = redaction.text("Cookie: sessionid=abc123def456; theme=dark")
+    assert redaction.text(f"{once}: x") == f"{once}: x"
+    assert "hush4you9" not in redaction.text("Cookie: sessionid=[redactedhush4you9; a=b")
