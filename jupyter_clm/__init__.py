@@ -8,7 +8,7 @@ the core's chunks and tool calls show themselves in a readable way.
 from typing import Any
 
 from jupyter_clm import charts
-from jupyter_clm.collection import SessionList, load, load_all, show
+from jupyter_clm.collection import SessionList, compare, load, load_all, show
 from jupyter_clm.database import NotebookDatabase, open  # noqa: A004 - the word users know
 from jupyter_clm.session import NotebookSession, registry
 from jupyter_clm.shown import teach
@@ -29,6 +29,7 @@ __all__ = [
     "SessionList",
     "charts",
     "chunks_df",
+    "compare",
     "files_df",
     "issues_df",
     "load",

@@ -11,6 +11,7 @@ from clm_sessions.library import StoredSession
 from clm_sessions.model import ChunkContent, Image, Session, ToolCall
 from clm_sessions.render import Options, chunk_html, data_url
 from clm_sessions.view import ChunkView, Section, ToolView, chunk_view
+from clm_sessions.view.words import plural
 from jupyter_clm.find import fold
 
 Describe = Callable[[ToolCall], ToolView | None]
@@ -54,17 +55,29 @@ class Cards:
         self._agents, self._nested = agents, 0
         self._images = bounds.images
 
-    def html(self, content: ChunkContent, words: Collection[str] = (), *, selected: bool = False) -> str:
-        """One card. Steps that hold one of the words are open and the words marked."""
+    def html(
+        self,
+        content: ChunkContent,
+        words: Collection[str] = (),
+        *,
+        selected: bool = False,
+        expanded: bool | None = None,
+    ) -> str:
+        """One card. Steps that hold one of the words are open and the words marked.
+
+        ``expanded``: all that can be folded is open, or nothing is; None leaves it to the card.
+        """
         view = chunk_view(content, self._describe)
         if words:
             view = _opened(view, words)
+        if expanded is not None:
+            view = _all(view, expanded)
         self._nested = 0
         card = chunk_html(view, options=self._options())
         if words:
             card = mark(card, words)
-            if view.kind == "compact" and _held(view.sections, words):
-                card = card.replace(_SUMMARY, f"{_SUMMARY} open", 1)
+        if expanded or (expanded is None and words and view.kind == "compact" and _held(view.sections, words)):
+            card = card.replace(_SUMMARY, f"{_SUMMARY} open", 1)
         if selected:
             card = card.replace(
                 _ARTICLE, f'<article aria-current="true" class="clm-chunk clm-selected{_ARTICLE[26:]}', 1
@@ -107,8 +120,8 @@ class Cards:
         cards = "".join(inner.html(content) for content in agent.contents(0, NESTED))
         self._nested, self._images = self._nested + inner.used, inner._images
         left = agent.info.chunks - NESTED
-        where = f"<code>.subagents[{number}].view()</code>"
-        return cards + (f'<p class="clm-more">{left:,} more chunks: {where}</p>' if left > 0 else "")
+        where = f"choose it under Transcript, or <code>.subagents[{number}].view()</code>"
+        return cards + (f'<p class="clm-more">{plural(left, "more chunk")}: {where}</p>' if left > 0 else "")
 
     def _image(self, image: Image) -> str | None:
         if image.size > self._images:
@@ -152,6 +165,16 @@ def _opened(view: ChunkView, words: Collection[str]) -> ChunkView:
         for step in view.steps
     )
     return replace(view, steps=steps, sections=_unfolded(view.sections, words))
+
+
+def _all(view: ChunkView, is_open: bool) -> ChunkView:
+    """The card with all steps open and nothing folded in them, or with all steps folded."""
+
+    def each(sections: Sequence[Section]) -> tuple[Section, ...]:
+        return tuple(replace(s, folded=False) if is_open and s.folded else s for s in sections)
+
+    steps = tuple(replace(step, open=is_open, sections=each(step.sections)) for step in view.steps)
+    return replace(view, steps=steps, sections=each(view.sections))
 
 
 def _unfolded(sections: Sequence[Section], words: Collection[str]) -> tuple[Section, ...]:

@@ -6,6 +6,7 @@ import itertools
 import os
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import clm_sessions
@@ -13,12 +14,15 @@ from clm_sessions.errors import NoSessionError
 from clm_sessions.render.escape import esc
 from clm_sessions.render.when import moment
 from clm_sessions.view.words import count, duration, one_line, plural
+from jupyter_clm.extras import need
 from jupyter_clm.frames import Record, frame, records
 from jupyter_clm.session import NotebookSession, registry
 from jupyter_clm.shown import bundle
 from jupyter_clm.snapshot import style_html
 
 if TYPE_CHECKING:
+    from jupyter_clm.beside import CompareView
+    from jupyter_clm.browse import SessionsView
     from jupyter_clm.view import SessionView
 
 ROWS = 20
@@ -74,7 +78,21 @@ class SessionList(Sequence[NotebookSession]):
     ) -> dict[str, str]:
         return bundle(self, self._html, include, exclude)
 
+    def view(self, **traits: Any) -> SessionsView:  # noqa: ANN401 - the traits of SessionsView
+        """The live list: facets, search, and the session that is chosen below it; its traits may be given.
+
+        UsageError names the extra if ipywidgets is missing.
+        """
+        need("ipywidgets", "jupyter", "the live list")
+        from jupyter_clm.browse import SessionsView
+
+        return SessionsView(self, **traits)
+
     def _html(self) -> str:
+        return style_html() + self.table_html()
+
+    def table_html(self) -> str:
+        """The table of the first sessions as HTML, without the style."""
         short = _prefixes([session.id for session in self._sessions])
         rows = "".join(_row(number, session, short[number]) for number, session in enumerate(self._sessions[:ROWS]))
         head = "".join(f'<th class="{cls}">{name}</th>' for name, cls in _COLUMNS)
@@ -83,7 +101,7 @@ class SessionList(Sequence[NotebookSession]):
             f'<p class="clm-more">{left:,} more: slice the list, or take <code>.to_df()</code>.</p>' if left > 0 else ""
         )
         return (
-            f'{style_html()}<div class="clm-root clm-list tex2jax_ignore mathjax_ignore" role="region" '
+            f'<div class="clm-root clm-list tex2jax_ignore mathjax_ignore" role="region" '
             f'aria-label="Sessions"><h3 class="clm-title jp-toc-ignore">{plural(len(self), "session")}</h3>'
             f'<div class="clm-scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{more}</div>'
         )
@@ -134,7 +152,9 @@ def load(path: str | os.PathLike[str], *, format: str | None = None) -> Notebook
 
     NotALogError if no format recognises it, UsageError if it is missing or holds several sessions.
     """
-    return NotebookSession(clm_sessions.load(path, format=format, registry=registry()))
+    return NotebookSession(
+        clm_sessions.load(path, format=format, registry=registry()), path=Path(path).absolute(), read_as=format
+    )
 
 
 def load_all(path: str | os.PathLike[str], *, format: str | None = None) -> SessionList:  # noqa: A002
@@ -147,3 +167,14 @@ def show(source: NotebookSession | str | os.PathLike[str], **traits: Any) -> Ses
     """The live view of a session, or of the one session of a path."""
     session = source if isinstance(source, NotebookSession) else load(source)
     return session.view(**traits)
+
+
+def compare(a: NotebookSession, b: NotebookSession, **traits: Any) -> CompareView:  # noqa: ANN401 - see CompareView
+    """Two sessions side by side, aligned by turn, below a table of what differs; ``page`` and ``page_size`` may be given.
+
+    UsageError names the extra if ipywidgets is missing.
+    """
+    need("ipywidgets", "jupyter", "the comparison")
+    from jupyter_clm.beside import CompareView
+
+    return CompareView(a, b, **traits)

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from clm_sessions.library import StoredSession
-from clm_sessions.model import CHUNK_KINDS, Session
-from clm_sessions.store.rows import COLUMNS, bundle_rows
+from clm_sessions.model import CHUNK_KINDS, Chunk, Session
+from clm_sessions.store import reader
+from clm_sessions.store.rows import COLUMNS, bundle_rows, tool_rows
 from clm_sessions.store.schema import INDEXED_CHARACTERS
 
 _PIECE = re.compile(r'"([^"]+)"|(\S+)')
 _MARK = re.compile("[\u0300-\u036f]")
 _TEXTS = {"messages": ("display", "text", "thinking"), "tool_calls": ("name", "input", "result")}
+FAILED = ("error", "interrupted", "unanswered")
+"""How a call or a chunk stands that did not end well."""
 _Folded = tuple[int, str]
 
 
@@ -40,34 +43,62 @@ class Finder:
     def __init__(self, session: Session | StoredSession) -> None:
         self._session = session
         self._texts: list[_Folded] | None = None
-        self._kinds: list[str] | None = None
 
     @property
-    def kinds(self) -> Sequence[str]:
-        """The kind of each chunk, by seq."""
-        if self._kinds is None:
-            if isinstance(self._session, Session):
-                self._kinds = [chunk.kind for chunk in self._session.chunks]
-            else:
-                rows = self._session.db.execute(
-                    "SELECT kind FROM chunks WHERE session_id = ? ORDER BY seq", (self._session.id,)
-                )
-                self._kinds = [kind for (kind,) in rows]
-        return self._kinds
+    def count(self) -> int:
+        """Number of chunks; their seqs are 0 and on."""
+        return len(self._session.chunks) if isinstance(self._session, Session) else self._session.info.chunks
 
-    def hits(self, query: str = "", kinds: Iterable[str] = CHUNK_KINDS) -> Sequence[int]:
-        """The seqs of the chunks of these kinds that hold every word of the query, in order. No word: all of them."""
-        wanted = set(kinds)
+    def tools(self) -> list[tuple[str, int, int]]:
+        """The tools called, most often called first: name, calls, calls that failed."""
+        if isinstance(self._session, StoredSession):
+            sql = "SELECT tool, calls, coalesce(errors, 0) FROM session_tools WHERE session_id = ?"
+            rows = self._session.db.execute(sql, (self._session.id,)).fetchall()
+        else:
+            rows = [row[1:] for row in tool_rows(self._session.id, self._session.tool_calls)]
+        return sorted(((str(name), calls, bad or 0) for name, calls, bad in rows), key=lambda row: (-row[1], row[0]))
+
+    def window(self, start: int, stop: int) -> Sequence[Chunk]:
+        """Chunks ``start`` to ``stop``; those of a database do not say which messages they hold."""
+        if isinstance(self._session, StoredSession):
+            return reader.chunks(self._session.db, self._session.id, start, stop, members=False)
+        return self._session.chunks[start:stop]
+
+    def hits(
+        self, query: str = "", kinds: Iterable[str] = CHUNK_KINDS, tools: Collection[str] = (), errors: bool = False
+    ) -> Sequence[int]:
+        """The seqs of the chunks of these kinds that hold every word of the query, in order. No word: all of them.
+
+        ``tools``: with a call of one of these tools. ``errors``: with a call that failed, was interrupted or has no
+        result, or stopped themselves. Both: a call of these tools that failed.
+        """
+        every = set(kinds) >= set(CHUNK_KINDS) and not tools and not errors
+        passing = range(self.count) if every else self._passing(set(kinds), tools, errors)
         looked_for = words(query)
         if not looked_for:
-            every = wanted.issuperset(self.kinds)
-            return range(len(self.kinds)) if every else [n for n, kind in enumerate(self.kinds) if kind in wanted]
+            return passing
+        allowed = passing if every else set(passing)
         missing: dict[int, set[str]] = {}
         for seq, text in self._folded():
             left = missing.setdefault(seq, set(looked_for))
             if left:
                 left.difference_update([word for word in left if word in text])
-        return sorted(seq for seq, left in missing.items() if not left and self.kinds[seq] in wanted)
+        return sorted(seq for seq, left in missing.items() if not left and seq in allowed)
+
+    def _passing(self, kinds: set[str], tools: Collection[str], errors: bool) -> list[int]:
+        if isinstance(self._session, StoredSession):
+            return _stored_passing(self._session, kinds, tools, errors)
+        held = {
+            call.chunk
+            for call in self._session.tool_calls
+            if (not tools or call.name in tools) and (not errors or call.status in FAILED)
+        }
+        return [
+            chunk.seq
+            for chunk in self._session.chunks
+            if chunk.kind in kinds
+            and (not (tools or errors) or chunk.seq in held or (not tools and chunk.status in FAILED))
+        ]
 
     def _folded(self) -> Iterable[_Folded]:
         if isinstance(self._session, StoredSession):
@@ -75,6 +106,25 @@ class Finder:
         if self._texts is None:
             self._texts = list(_in_memory(self._session))
         return self._texts
+
+
+def _stored_passing(session: StoredSession, kinds: set[str], tools: Collection[str], errors: bool) -> list[int]:
+    def among(values: Collection[str]) -> str:
+        return f"({', '.join('?' * len(values))})"
+
+    sql = f"SELECT seq FROM chunks WHERE session_id = ? AND kind IN {among(kinds)}"  # noqa: S608 - question marks
+    bound = [session.id, *kinds]
+    if tools or errors:
+        held = "SELECT chunk_seq FROM tool_calls WHERE session_id = ?"
+        bound.append(session.id)
+        for column, values in (("name", tools), ("status", FAILED if errors else ())):
+            if values:
+                held += f" AND {column} IN {among(values)}"
+                bound += values
+        stopped = f" OR status IN {among(FAILED)}" if not tools else ""
+        bound += FAILED if stopped else ()
+        sql += f" AND (seq IN ({held}){stopped})"
+    return [seq for (seq,) in session.db.execute(f"{sql} ORDER BY seq", bound)]
 
 
 def _in_memory(session: Session) -> Iterator[_Folded]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from clm_sessions import plugins
 from clm_sessions.library import StoredSession
 from clm_sessions.model import Chunk, ChunkContent, Fact, Issue, Message, Request, Session, SessionInfo, ToolCall
+from clm_sessions.zones import at
 from jupyter_clm.extras import need
 from jupyter_clm.frames import Record, Rows, frame, records
 from jupyter_clm.parts import ChunkSlice, NotebookChunk
@@ -37,6 +40,10 @@ class NotebookSession:
     """
 
     core: Session | StoredSession
+    path: Path | None = None
+    """The log it was loaded from, where it was one."""
+    read_as: str | None = None
+    """The format that was named when it was loaded."""
 
     @property
     def info(self) -> SessionInfo:
@@ -47,6 +54,22 @@ class NotebookSession:
     def id(self) -> str:
         """The key of the session."""
         return self.core.id
+
+    @property
+    def title(self) -> str | None:
+        """Its title, or how its first prompt begins."""
+        return self.core.info.title
+
+    @property
+    def project(self) -> str | None:
+        """The name of its project."""
+        return self.core.info.project_name
+
+    @property
+    def started_at(self) -> datetime | None:
+        """When it began, in UTC; None if its log has no times."""
+        ms = self.core.info.started_at
+        return None if ms is None else at(ms, timezone.utc)
 
     @property
     def chunks(self) -> Rows[Chunk]:
@@ -108,7 +131,7 @@ class NotebookSession:
         return self.core.contents(start, stop)
 
     def view(self, **traits: Any) -> SessionView:  # noqa: ANN401 - the traits of SessionView
-        """The live view: ``query``, ``kinds``, ``page``, ``page_size`` and ``selected`` may be given.
+        """The live view; its traits may be given: ``query``, ``kinds``, ``tools``, ``page`` … (see ``SessionView``).
 
         UsageError names the extra if ipywidgets is missing.
         """
@@ -116,6 +139,22 @@ class NotebookSession:
         from jupyter_clm.view import SessionView
 
         return SessionView(self, **traits)
+
+    def follow(self, *, every: float = 1.0, **traits: Any) -> SessionView:  # noqa: ANN401 - the traits of SessionView
+        """The live view at its end, growing while the log is written; it looks every so many seconds, until it is closed.
+
+        The log is the one that was loaded, or the database, which ``clm-sessions watch`` keeps up to date. UsageError if
+        the session comes from neither.
+        """
+        view = self.view(**traits)
+        try:
+            if not traits.keys() & {"page", "selected"}:
+                view.page = view.pages
+            view.follow(every)
+        except BaseException:
+            view.close()
+            raise
+        return view
 
     def to_records(self, table: str = "chunks", *, subagents: bool = False) -> list[Record]:
         """The rows of one table (sessions, chunks, messages, tool_calls or requests) as dicts of plain values."""

@@ -183,7 +183,7 @@ def _tables(
         ),
         "requests": (_request_row(sid, seq, one, pid) for seq, one in _picked(session.requests, only.get("requests"))),
         "session_models": _model_rows(sid, session.requests),
-        "session_tools": _tool_rows(sid, session.tool_calls),
+        "session_tools": tool_rows(sid, session.tool_calls),
         "session_files": [_file_row(sid, file, info.cwd, pid) for file in touched.files(session)],
         "facts": ((sid, n, f.name, dumps(f.value), f.line, name) for n, (name, f) in enumerate(facts)),
         "message_attachments": (
@@ -236,7 +236,7 @@ def _numbers(counts: Row) -> str:
     return f"[{','.join('null' if n is None else str(n) for n in counts)}]"
 
 
-def _status(session: Session) -> str:
+def status(session: Session) -> str:
     """How the session stands: ongoing, interrupted, error (it ended in an API error), unanswered, complete, empty."""
     if session.info.ongoing:
         return "ongoing"
@@ -263,7 +263,7 @@ def _session_row(info: SessionInfo, session: Session, source_state: str) -> Row:
     phases = [[p.number, p.contribution, p.peak, p.after] for p in info.context.phases]
     return (
         info.id, clean(info.title), project_id(info.project) if info.project is not None else None, info.format,
-        info.role, _status(session), info.models[0] if info.models else None, clean(info.git_branch),
+        info.role, status(session), info.models[0] if info.models else None, clean(info.git_branch),
         times.iso(info.started_at), times.iso(info.ended_at), times.day(info.started_at), info.duration_ms,
         info.prompts, info.chunks, info.messages, info.tool_calls, info.tool_errors, info.unanswered,
         info.interruptions, info.compactions, info.subagents, info.images, info.requests, *tokens, *_owned(session), info.chunks, len(session.tool_calls), 0,
@@ -339,7 +339,8 @@ def _model_rows(sid: str, requests: Sequence[Request]) -> list[Row]:
     return [(sid, model, n, output[model]) for model, n in count.items()]
 
 
-def _tool_rows(sid: str, calls: Sequence[ToolCall]) -> list[Row]:
+def tool_rows(sid: str, calls: Sequence[ToolCall]) -> list[Row]:
+    """The rows of ``session_tools``: each tool that was called, with its calls and those that failed."""
     count = Counter(clean(call.name) for call in calls if call.name is not None)
     errors = Counter(clean(call.name) for call in calls if call.status == "error")
     return [(sid, name, n, errors[name]) for name, n in count.items()]

@@ -13,6 +13,7 @@ from clm_sessions.render.escape import bdi
 from clm_sessions.store import reader
 from clm_sessions.view import ChunkView, chunk_view
 from clm_sessions.view.align import Pair, align
+from clm_sessions.view.differences import Difference
 from clm_sessions.view.timeline import Turn, turns
 from clm_sessions.view.words import one_line
 from datasette_clm import ask, loader
@@ -20,7 +21,7 @@ from datasette_clm.data import paging
 from datasette_clm.pages import page_of
 from datasette_clm.safe import safe
 from datasette_clm.tabs import head
-from datasette_clm.tabs.differences import Difference, differences
+from datasette_clm.tabs.differences import differences
 from datasette_clm.tabs.sides import turn_side
 from datasette_clm.visit import Answer, Body, Missing, Page, Visit
 

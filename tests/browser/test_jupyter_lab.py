@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.lab import DARK, LIGHT, Notebook
-from support.logs import import_logs
+from support.logs import import_logs, session_id, turn, write_log
 from support.notebooks import LOGS
 
 pytestmark = pytest.mark.browser
@@ -51,7 +51,7 @@ def test_the_live_view_shows_chunks_and_the_snapshot_steps_aside(notebook):
     expect(book.page.locator(".clm-view .clm-chunk")).to_have_count(10)
     expect(status(book)).to_have_text("147 chunks · page 1 of 15")
     expect(book.page.locator(".clm-snap")).to_be_hidden()
-    assert book.page.get_by_text("Today: a watering schedule.").filter(visible=True).count() == 1
+    assert book.page.locator(".clm-chunk").get_by_text("Today: a watering schedule.").filter(visible=True).count() == 1
 
 
 @pytest.mark.parametrize("source", ["log", "database"])
@@ -63,7 +63,7 @@ def test_search_kinds_pages_and_jumps_answer(notebook, tmp_path, source):
     book = notebook([load, VIEW], name=f"use-{source}.ipynb")
     book.run()
     page = book.page.locator(".clm-view")
-    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Next", exact=True).click()
     expect(status(book)).to_have_text("147 chunks · page 2 of 15")
     expect(numbers(book)).to_have_text([f"#{number}" for number in range(11, 21)])
     page.get_by_label("Search").fill("kale")
@@ -78,7 +78,47 @@ def test_search_kinds_pages_and_jumps_answer(notebook, tmp_path, source):
     expect(page.get_by_label("Replies")).to_be_checked()
     page.get_by_label("Page", exact=True).fill("15")
     page.get_by_label("Page", exact=True).press("Enter")
-    expect(page.get_by_role("button", name="Next")).to_be_disabled()
+    expect(page.get_by_role("button", name="Next", exact=True)).to_be_disabled()
+
+
+def test_hits_outline_folds_and_subagents_answer(notebook):
+    book = notebook([LOAD, VIEW, "other = sessions['ada2de14'].view()\nother"])
+    book.run()
+    page = book.page.locator(".clm-view").first
+    said = page.get_by_role("status")
+    page.get_by_label("Search").fill("kale")
+    page.get_by_label("Only hits").uncheck()
+    page.get_by_role("button", name="Next hit").click()
+    expect(said).to_have_text("4 hits in 147 chunks · page 2 of 15 · hit 1 of 4")
+    expect(page.locator(".clm-selected")).to_be_in_viewport()
+    page.get_by_label("Outline").select_option(index=20)
+    expect(said).to_have_text("4 hits in 147 chunks · page 5 of 15")
+    page.get_by_label("Search").fill("")
+    page.get_by_label("Only failures").check()
+    expect(said).to_have_text("6 of 147 chunks · page 1 of 1")
+    page.get_by_role("button", name="Expand all").click()
+    expect(page.locator("details.clm-step:not([open])")).to_have_count(0)
+    page.get_by_role("button", name="Collapse all").click()
+    expect(page.locator("details.clm-step[open]")).to_have_count(0)
+    second = book.page.locator(".clm-view").nth(1)
+    second.get_by_label("Transcript", exact=True).select_option(index=1)
+    expect(second.locator(".clm-title")).to_have_text("Search the garden notes")
+
+
+def test_a_list_opens_sessions_and_a_view_grows_with_its_log(notebook, tmp_path):
+    log = write_log(tmp_path / f"{session_id()}.jsonl", turn(1, "first question", "first answer"))
+    follow = f"grows = jc.load({str(log)!r}).follow(every=0.2)\ngrows"
+    book = notebook([LOAD, "sessions.view()", follow])
+    book.run()
+    listed, grows = book.page.locator(".clm-view:not(.clm-view *)").nth(0), book.page.locator(".clm-view").last
+    listed.get_by_label("Project").select_option(index=1)
+    expect(listed.get_by_role("status").first).to_have_text(re.compile(r"6 of \d+ sessions"))
+    listed.get_by_label("Sessions", exact=True).select_option(index=0)
+    expect(listed.locator(".clm-title")).to_have_text("The watering schedule and 39 crops")
+    expect(grows.get_by_role("status")).to_have_text("2 chunks · page 1 of 1 · following the log")
+    write_log(log, [*turn(1, "first question", "first answer"), *turn(2, "second question", "second answer")])
+    expect(grows.get_by_role("status")).to_have_text("4 chunks · page 1 of 1 · following the log")
+    expect(grows.get_by_text("second answer")).to_be_visible()
 
 
 def test_everything_can_be_reached_and_unfolded_with_the_keyboard(notebook):
@@ -92,12 +132,15 @@ def test_everything_can_be_reached_and_unfolded_with_the_keyboard(notebook):
     book.page.keyboard.press("Space")
     assert (step.get_attribute("open") is None) is closed
     book.page.locator(".clm-view").get_by_label("Search").focus()
-    for name in ("Prompts", "Replies", "Command output", "Compactions", "Page", "Next", "Go to #"):
+    names = ["Next hit", "Only hits", "Prompts", "Replies", "Command output", "Compactions", "Tool", "Only failures"]
+    names += ["Page", "Next", "Go to #", "Expand all", "Collapse all", "Transcript", "Outline"]
+    for name in names:
         book.page.keyboard.press("Tab")
         focused = book.page.evaluate("() => (document.activeElement.labels?.[0] ?? document.activeElement).textContent")
         assert focused == name
     book.page.keyboard.press("Tab")
-    assert book.page.evaluate("() => document.activeElement.getAttribute('aria-label')") == "Transcript, page 1 of 15"
+    label = "Transcript of The watering schedule and 39 crops, page 1 of 15"
+    assert book.page.evaluate("() => document.activeElement.getAttribute('aria-label')") == label
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
@@ -105,12 +148,20 @@ def test_axe_finds_nothing_wrong(notebook, theme):
     from axe_playwright_python.sync_playwright import Axe
 
     book = notebook(
-        [LOAD, "sessions", "sessions['81d62477']", "sessions['b3fefa1a'].view(query='kale')"],
+        [
+            LOAD,
+            "sessions",
+            "sessions['81d62477']",
+            "sessions['b3fefa1a'].view(query='kale')",
+            "sessions.view(query='frost', selected=sessions['ada2de14'].id)",
+            "jc.compare(sessions['81d62477'], sessions['ada2de14'])",
+        ],
         name=f"axe-{theme[11:]}.ipynb",
     )
     book.theme(theme)
     book.run()
     expect(book.page.locator("mark.clm-hit").first).to_be_visible()
+    expect(book.page.locator(".clm-pair").first).to_be_visible()
     results = Axe().run(book.page, context=".clm-root")
     assert len(results.response["passes"]) > 15
     assert [(v["id"], v["nodes"][0]["html"]) for v in results.response["violations"]] == []

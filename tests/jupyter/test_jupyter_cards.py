@@ -1,5 +1,6 @@
 """The cards of a page: bounded, marked, with their subagents, and nothing from a log ever live."""
 
+import itertools
 import re
 
 import pytest
@@ -81,6 +82,19 @@ def test_hostile_sessions_are_harmless_as_snapshot_in_a_list_and_with_their_suba
     assert nested > 100
 
 
+def test_hostile_sessions_are_harmless_side_by_side_and_their_labels_are_one_line(hostiles):
+    for a, b in itertools.pairwise(hostiles[:40]):
+        view = jc.compare(a, b, page_size=20)
+        for html in (view.children[1].value, view._status.value, view._body.value, view._snapshot()):
+            assert check(cards_of(html))[0] == []
+        view.close()
+    listed = hostiles.view()
+    assert check(cards_of(listed._status.value + listed._snapshot()))[0] == []
+    labels = [label for widget in (listed._list, *listed._facets.values()) for label, _value in widget.options]
+    assert not [label for label in labels if "\n" in label or "\u202e" in label]
+    listed.close()
+
+
 @pytest.mark.parametrize(("html", "words", "marked"), [
     ("<p>a cat</p>", ["cat"], "<p>a <mark class=clm-hit>cat</mark></p>"),
     ('<p title="cat">Cat &amp; dog</p>', ["cat"], '<p title="cat"><mark class=clm-hit>Cat</mark> &amp; dog</p>'),
@@ -108,5 +122,5 @@ def test_the_transcript_of_a_subagent_stands_in_the_step_that_started_it(session
 
 def test_what_is_held_by_a_folded_section_is_unfolded_by_a_search(long):
     view = long.view(query="spacing_cm")
-    assert '<details class="clm-step clm-s-tool clm-f-edit clm-is-ok" open>' in body(view)
+    assert re.search(r'<details class="clm-step clm-s-tool clm-f-edit clm-is-ok"[^>]* open>', body(view))
     view.close()

@@ -23,6 +23,9 @@ view._ipython_display_()
 view._controls.next.click()
 view._controls.boxes["ai"].value = False
 view.selected = 66
+view.only_hits, view.tools, view.expanded = False, ("Bash",), True
+view._controls.outline.value = view._controls.outline.options[3][1]
+view.tools, view.query, view.selected = (), "", 66
 print(view.n_hits, view.page, view.kinds, [sorted(p) for p in published])
 left = len(ipywidgets.Widget.widgets)
 view.close()

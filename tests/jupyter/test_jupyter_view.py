@@ -10,6 +10,7 @@ import traitlets
 
 import jupyter_clm as jc
 from clm_sessions.model import Session, SessionInfo
+from jupyter_clm.live import models
 from jupyter_clm.view import SessionView
 from support.logs import entry, text, turn, write_log
 
@@ -47,7 +48,7 @@ def test_a_query_narrows_marks_and_goes_back_to_page_one(view):
 
 def test_steps_that_hold_the_word_are_open_and_a_summary_too(view):
     view.query = "spacing_cm"
-    assert '<details class="clm-step clm-s-tool clm-f-edit clm-is-ok" open>' in body(view)
+    assert re.search(r'<details class="clm-step clm-s-tool clm-f-edit clm-is-ok"[^>]* open>', body(view))
     view.query = "kale"
     assert '<details class="clm-summary" open>' in body(view)
 
@@ -124,6 +125,119 @@ def test_a_jump_to_what_a_filter_hides_lifts_the_filter(view):
     assert (view.query, view.kinds, view.n_hits, view.page) == ("", ("user", "ai", "system", "compact"), 147, 7)
 
 
+def test_the_next_and_previous_hit_are_selected_and_the_page_follows(view):
+    view.query, view.only_hits = "kale", False
+    hits = list(view.hits)
+    assert (view.n_hits, view.pages, len(hits)) == (4, 15, 4)
+    assert [view.next_hit() for _ in range(5)] == [*hits, None]
+    assert (view.selected, view.page) == (hits[-1], hits[-1] // 10 + 1)
+    assert "4 hits in 147 chunks · page 15 of 15 · hit 4 of 4" in view._controls.status.value
+    assert view._controls.next_hit.disabled
+    view._controls.previous_hit.click()
+    assert view.selected == hits[-2]
+    view.page = 14
+    assert view.next_hit() == hits[-1], "from a page without the selected hit the search goes on from that page"
+
+
+def test_without_a_query_the_hits_are_the_chunks(view):
+    assert [view.next_hit(), view.next_hit(), view.previous_hit(), view.previous_hit()] == [0, 1, 0, None]
+
+
+def test_tools_and_failures_narrow_the_chunks(view):
+    calls = view.session.tool_calls
+    view.tools = ["Bash", "Bash"]
+    assert view.tools == ("Bash",)
+    assert list(view.hits) == sorted({call.chunk for call in calls if call.name == "Bash"})
+    view.errors = True
+    failed = {call.chunk for call in calls if call.name == "Bash" and call.status != "ok"}
+    assert list(view.hits) == sorted(failed)
+    view.tools = ()
+    stopped = {chunk.seq for chunk in view.session.chunks if chunk.status in {"error", "interrupted"}}
+    assert set(view.hits) == {call.chunk for call in calls if call.status != "ok"} | stopped
+    with pytest.raises(traitlets.TraitError, match="the name of a tool is text, not 3"):
+        view.tools = (3,)
+
+
+@pytest.mark.parametrize(
+    "filters", [{"errors": True}, {"tools": ("Bash",)}, {"tools": ("Bash",), "errors": True}, {"kinds": ()}]
+)
+def test_filters_say_the_same_over_a_log_and_a_database(long, stored, filters):
+    one, two = long.view(**filters), stored.view(**filters)
+    assert list(one.hits) == list(two.hits)
+    assert one._controls.tools.options == two._controls.tools.options
+    one.close()
+    two.close()
+
+
+def test_a_tool_that_the_session_never_called_leaves_nothing(view):
+    view.tools = ("Nope",)
+    assert (view.n_hits, view._controls.tools.value) == (0, ("Nope",))
+    assert "No chunk of these kinds." in body(view)
+
+
+def test_the_outline_lists_prompts_and_leads_to_them(view):
+    options = view._controls.outline.options
+    assert options[0] == ("1  Today: a watering schedule. Each bed should get what its thi… · 5 tools", 0)
+    assert len(options) <= 100
+    view._controls.outline.value = options[20][1]
+    assert view.selected == options[20][1]
+    assert view.page == view.selected // 10 + 1
+    label, seq = view._controls.outline.options[-1]
+    assert label.startswith("↓ later, from #")
+    view._controls.outline.value = seq
+    assert view.selected == seq
+    assert (view._controls.outline.value, view._controls.outline.options[0][0]) == (99, "↑ earlier, from #20 back")
+    assert view._controls.outline.options[-1][1] > seq
+
+
+def test_all_steps_open_and_fold_and_again_after_a_person_touched_them(view):
+    view._controls.expand.click()
+    assert view.expanded is True
+    assert "<details" in body(view)
+    assert not re.search(r"<details class=.clm-step[^>]*(?<! open)>", body(view))
+    view._controls.collapse.click()
+    folded = body(view)
+    assert not re.search(r"<details class=.clm-step[^>]* open>", folded)
+    view._controls.collapse.click()
+    assert body(view) != folded, "the page is sent anew"
+    assert body(view).strip() == folded.strip()
+
+
+def test_subagents_open_in_place_at_any_depth(sessions, database):
+    for source in (sessions, database.sessions):
+        view = source["ada2de14"].view(query="notes")
+        first = view.session.subagents[0]
+        view._controls.agent.value = first.id
+        assert (view.agent, view.shown.id, view.selected) == (first.id, first.id, None)
+        assert view.n_hits <= len(first.chunks)
+        view.query = ""
+        assert numbers(view) == list(range(1, len(first.chunks) + 1))
+        view.selected = 1
+        assert view.selected_chunk.chunk == first.chunks[1]
+        view._controls.agent.value = view.session.id
+        assert (view.agent, view.shown.id) == ("", view.session.id)
+        with pytest.raises(traitlets.TraitError, match="no subagent 'b3fefa1a'"):
+            view.agent = "b3fefa1a"
+        view.close()
+
+
+def test_a_subagent_of_a_subagent_is_found_from_the_session(sessions, database):
+    for source in (sessions["ada2de14"], database.sessions["ada2de14"]):
+        outer = next(agent for agent in source.subagents if agent.subagents)
+        inner = outer.subagents[0]
+        view = source.view(agent=inner.id)
+        assert view.shown.id == inner.id
+        assert [sid for _label, sid in view._controls.agent.options] == [source.id, outer.id, inner.id]
+        view.close()
+
+
+def test_what_is_loaded_is_said(view, sessions):
+    assert "10 of 147 chunks are loaded here" in body(view)
+    small = sessions["81d62477"].view()
+    assert "chunks are here, whole." in body(small)
+    small.close()
+
+
 def test_controls_and_traits_follow_each_other(view):
     controls = view._controls
     controls.next.click()
@@ -145,15 +259,11 @@ def test_controls_and_traits_follow_each_other(view):
     assert view.selected == 66
 
 
-def test_the_view_has_a_fixed_handful_of_widgets_and_one_body(view, sessions):
-    def count(v):
-        return len(list(v._controls.everything()))
-
+def test_the_view_has_a_fixed_set_of_widgets_and_one_body(view, sessions):
     small = sessions["81d62477"].view()
-    assert count(view) == count(small) + 3 * (len(view._controls.boxes) - len(small._controls.boxes))
-    assert count(view) <= 45
+    assert len(list(models(view))) == len(list(models(small))) <= 80
     view.page_size = 100
-    assert count(view) <= 45
+    assert len(list(models(view))) == len(list(models(small)))
     small.close()
 
 

@@ -27,7 +27,7 @@ def plain(html: str) -> str:
 def cards_of(html: str) -> str:
     """The HTML without the style and what only the wrappers of the notebook have, for ``safety.check``."""
     html = re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL)
-    html = re.sub(r' (role="[a-z]+"|aria-live="polite")', "", html)
+    html = re.sub(r' (role="[a-z]+"|scope="(row|col)"|aria-live="polite")', "", html)
     return html.replace(" jp-toc-ignore", "").replace("jp-toc-ignore", "clm-x")
 
 

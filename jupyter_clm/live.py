@@ -1,0 +1,92 @@
+"""What all live views have in common: a fixed set of widgets, drawn once per change, shown beside a snapshot, freed at the end."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import ipywidgets as w  # type: ignore[import-untyped]
+
+from jupyter_clm.display import publish, widget_bundle
+
+
+def models(root: Any) -> Iterator[Any]:  # noqa: ANN401 - ipywidgets has no types
+    """A widget, those in it, and the models of their layout and style."""
+    todo = [root]
+    while todo:
+        widget = todo.pop()
+        todo += getattr(widget, "children", ())
+        yield from (m for m in (widget, widget.layout, getattr(widget, "style", None)) if isinstance(m, w.Widget))
+
+
+class LiveView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
+    """The base of the live views. A view says how it is drawn (``_draw``) and what stands for it (``_snapshot``).
+
+    Nothing is drawn while ``_busy``; a view begins so, and ends it when it is made.
+    """
+
+    def __init__(self) -> None:
+        self._token = secrets.token_hex(4)
+        self._busy = True
+        self._lock = threading.RLock()  # JupyterLab answers controls on another thread than the one that runs cells
+        super().__init__()
+        for name in ("clm-root", "clm-view", f"clm-live-{self._token}"):
+            self.add_class(name)
+
+    def close(self) -> None:
+        """Remove the view and free all its models."""
+        if hasattr(self, "_lock") and self.comm is not None:  # made, and not closed yet
+            with self._lock:
+                self._busy = True  # a thread that still draws finds nothing to draw on
+                for model in list(models(self)):
+                    if model is not self:
+                        model.close()
+        super().close()
+
+    def _draw(self) -> None:
+        """Bring every control to the state of the traits."""
+        raise NotImplementedError
+
+    def _snapshot(self) -> str:
+        """The static HTML that hosts without a kernel show, hidden while this view is in the page."""
+        raise NotImplementedError
+
+    @contextmanager
+    def _drawn_once(self) -> Iterator[None]:
+        """Draw when all changes inside have been made; changes that the drawing makes to controls are not changes."""
+        with self._lock:
+            if self._busy:
+                yield
+                return
+            self._busy = True
+            try:
+                yield
+                self._draw()
+            finally:
+                self._busy = False
+
+    def _by_hand(self, act: Callable[[Any], None]) -> Callable[[Any], None]:
+        """An observer that acts on what a person did, not on what drawing set."""
+
+        def answer(change: Any) -> None:  # noqa: ANN401 - a traitlets Bunch
+            with self._lock:
+                if not self._busy:
+                    act(change["new"])
+
+        return answer
+
+    def _ipython_display_(self, **_options: object) -> None:
+        publish(self._snapshot(), repr(self), self.model_id)
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None, **_options: object
+    ) -> dict[str, Any]:
+        bundle = {**widget_bundle(self.model_id), "text/plain": repr(self), "text/html": self._snapshot()}
+        return {
+            mime: data
+            for mime, data in bundle.items()
+            if (not include or mime in include) and (not exclude or mime not in exclude)
+        }
