@@ -87,8 +87,10 @@ function markOutline() {
   const side = root.querySelector(".clm-side");
   const watch = new IntersectionObserver((entries) => {
     for (const entry of entries) seen[entry.isIntersecting ? "add" : "delete"](entry.target);
-    const top = all.findIndex((card) => seen.has(card));
-    if (top < 0) return;
+    const first = all.findIndex((card) => seen.has(card));
+    const marked = [...links.values()].some((link) => link.hasAttribute("aria-current"));
+    if (first < 0 && marked) return; // below the last card; above the first one that is where the reader begins
+    const top = Math.max(0, first);
     let here = null;
     for (let i = top; i >= 0 && !here; i -= 1) here = links.get(all[i].id) || null;
     for (const link of links.values()) if (link !== here) link.removeAttribute("aria-current");
