@@ -255,7 +255,7 @@ def _projects(db: sqlite3.Connection, asked: Asked) -> list[Project]:
         f"FROM sessions s WHERE {where} GROUP BY 1 HAVING sum({_WHOLE}) > 0 ORDER BY 3 DESC, 2"
     )
     return [
-        Project(key=key, name=name, sessions=sessions, output_tokens=tokens, last=last)
+        Project(key=key, name=name, sessions=sessions, output_tokens=tokens, last=last if plausible(last) else None)
         for key, name, sessions, tokens, last in db.execute(sql, bound)
     ]
 

@@ -67,7 +67,11 @@ def day(ms: int | None) -> str | None:
 
 def plausible(day: str | None) -> bool:
     """Whether a UTC day (``2026-03-02``) can stand in a calendar: a log may claim any year from 1 to 9999."""
-    return day is not None and "1970-01-01" <= day <= "2199-12-31"
+    try:
+        given = date.fromisoformat(day or "")
+    except (TypeError, ValueError):
+        return False
+    return given.isoformat() == day and 1970 <= given.year < 2200
 
 
 # What is written is near to what was written before, mostly.

@@ -61,7 +61,9 @@ def test_every_attack_stands_in_every_column_of_sessions(folder):
         assert len(planted) > 20
         for column in planted:
             held = {row[0] for row in db.execute(f"SELECT [{column.name}] FROM sessions")}
-            assert held >= set(RUNS) or column.name in {"status", "role", "format", "link", "source_state", "day"}, column
+            assert held >= set(RUNS) or column.name in {"status", "role", "format", "link", "source_state", "day"}, (
+                column
+            )
 
 
 def look(page, wrong, address):
@@ -77,7 +79,11 @@ def test_nothing_runs_on_any_page_of_any_session(chromium, base, proved):
             look(page, wrong, f"{base}/a/-/session/{session_id(number)}")
         for number in (1, 20, 40):
             places = {"database": "a", "session": session_id(number), "chunk": "1", "message": "0"}
-            paths = [path for path in addresses(places) if not path.endswith((".css", ".json", ".md", ".csv", "/log", "/rules"))]
+            paths = [
+                path
+                for path in addresses(places)
+                if not path.endswith((".css", ".json", ".md", ".csv", "/log", "/rules"))
+            ]
             for path in [*paths, "/a/-/search?q=readable", f"/a/-/session/{session_id(number)}?q=readable"]:
                 wrong[:] = []
                 page.goto(base + path)

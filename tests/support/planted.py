@@ -24,7 +24,6 @@ WORDS = frozenset(
         "disposition",
         "display",
         "link",
-        "day",
     }
 )
 """Columns with a small vocabulary, or a form of our own, that decides what is shown; they are planted only where a test says so."""
