@@ -37,11 +37,7 @@ def svg(chart: Chart, *, title: str, links: Collection[str] = (), cls: str = "cl
 
     With links it is a group of links, which the keyboard passes by: a table of the same must stand beside it.
     """
-    try:
-        drawn = vl_convert().vegalite_to_svg(chart.to_json(validate=False))
-    except ValueError as error:
-        raise UsageError(f"a chart could not be drawn: {one_line(error)}") from None
-    root = fromstring(drawn)  # noqa: S314 - made here, not read
+    root = fromstring(_converted(chart.to_json(validate=False)))  # noqa: S314 - made here, not read
     width, height = (round(float(root.get(side, "0"))) for side in ("width", "height"))
     role = "group" if links else "img"
     inner = "".join(_drawn(root, frozenset(links)))
@@ -49,6 +45,17 @@ def svg(chart: Chart, *, title: str, links: Collection[str] = (), cls: str = "cl
         f'<svg class="{esc(cls)}" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="{role}" '
         f'aria-label="{esc(title)}">{inner}</svg>'
     )
+
+
+def _converted(chart: str) -> str:
+    """What vl-convert draws. After a chart that it refused it reports that failure once more, with whatever comes next."""
+    try:
+        try:
+            return str(vl_convert().vegalite_to_svg(chart))
+        except ValueError:
+            return str(vl_convert().vegalite_to_svg(chart))
+    except ValueError as error:
+        raise UsageError(f"a chart could not be drawn: {one_line(error)}") from None
 
 
 def _drawn(parent: Element, links: frozenset[str]) -> Iterator[str]:

@@ -133,6 +133,7 @@ def test_what_cannot_be_drawn_is_one_line_for_a_person():
     with pytest.raises(UsageError, match="a chart could not be drawn: ") as caught:
         charts.svg(chart, title="x")
     assert "\n" not in str(caught.value)
+    assert "<svg" in charts.svg(charts.tool_use(TOOLS), title="x")  # and the next one is drawn as if nothing had been
 
 
 def test_without_the_extra_the_error_says_what_to_install(monkeypatch):
