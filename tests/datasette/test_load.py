@@ -19,7 +19,7 @@ from clm_sessions.store.schema import TABLES
 from clm_sessions.verify import verify
 from support.addresses import addresses
 from support.logs import import_logs, session_id, turn, write_log
-from support.site import served, tool_turn
+from support.site import MODERN, served, tool_turn
 
 READERS, REQUESTS, SESSIONS = 4, 2_000, 6
 BOUND = 3_600 if os.environ.get("CLM_NIGHTLY") else 45
@@ -105,6 +105,7 @@ def walk(number):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not MODERN and not os.environ.get("CLM_NIGHTLY"), reason="on 0.65 by night: CI has 30 minutes")
 def test_readers_of_all_pages_and_an_import_do_not_disturb_each_other(tmp_path, proved):
     writer = Writer(tmp_path)
     before = writer.imports
