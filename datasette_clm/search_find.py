@@ -10,12 +10,10 @@ from itertools import islice
 from clm_sessions.errors import UsageError
 from clm_sessions.store import search, unspaced
 from clm_sessions.store.counts import Counts, count
-from clm_sessions.store.search import Found, Hit, Place
+from clm_sessions.store.search import RANKED, Found, Hit, Place
 from clm_sessions.store.words import fts_query, unspaced_query
 from datasette_clm.search_ask import TITLES, SearchAsk
 
-RANKED = 15_000
-"""Of a word in more messages, or more tool calls, the newest this many are ranked and counted."""
 SESSIONS, EACH, IN_ONE, IN_CSV = 15, 3, 40, 1_000
 """Sessions on a page and places shown of each; places on a page of one session; rows of the CSV."""
 TABLES = ("messages", "tool_calls")

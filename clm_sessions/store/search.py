@@ -24,6 +24,7 @@ __all__ = [
     "LIMIT",
     "MARK_END",
     "MARK_START",
+    "RANKED",
     "Found",
     "Hit",
     "Place",
@@ -38,7 +39,7 @@ LIMIT = 1 << 20
 _MESSAGES = ("user", "ai", "system", "compact", "sidechain")
 KINDS = (*_MESSAGES, "thinking", "tool", "input", "output")
 """Where to search: the texts of messages of one kind, thinking, tool calls with their results, or one of the two."""
-RANKED = 50_000
+RANKED = 15_000
 """Places of one table that are ranked, those imported last: to rank one, SQLite has to read how long its text is."""
 
 
