@@ -11,13 +11,13 @@ from typing import Any
 
 from clm_sessions import times
 from clm_sessions.render.escape import bdi, esc
-from clm_sessions.store.search import Hit, pieces
+from clm_sessions.store.search import RANKED, Hit, pieces
 from clm_sessions.store.words import terms
 from clm_sessions.view.words import one_line, plural
 from datasette_clm import search_ask, search_data, search_find
 from datasette_clm.safe import safe
 from datasette_clm.search_ask import SORTS, TITLES, WORDS, SearchAsk
-from datasette_clm.search_find import RANKED, Results
+from datasette_clm.search_find import Results
 from datasette_clm.urls import Urls
 from datasette_clm.visit import Answer, Body, Page, Visit
 
