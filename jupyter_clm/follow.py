@@ -52,6 +52,8 @@ class Log:
             return None
         found = clm_sessions.load(self._path, format=self._session.read_as, registry=registry())
         self._seen = seen
+        if not found.messages and len(self._session.core.messages):
+            return None  # it is being written anew: what was there is shown until there is something else
         return NotebookSession(found, path=self._path, read_as=self._session.read_as)
 
     def kept(self, session: NotebookSession) -> NotebookSession:

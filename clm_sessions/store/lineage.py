@@ -174,6 +174,7 @@ def _settle_alone(db: sqlite3.Connection, sid: str) -> None:
     """A session that shares nothing, though it may have."""
     for table in ("messages", "tool_calls", "requests"):
         db.execute(f"UPDATE {table} SET inherited = 0 WHERE session_id = ? AND inherited IS NOT 0", (sid,))
+    db.execute(_FILES, (sid,))
     _sum(db, sid, None)
 
 
@@ -287,8 +288,7 @@ def _mark(db: sqlite3.Connection, sid: str, history: _History, inherited: list[i
     db.executemany("UPDATE messages SET inherited = ? WHERE session_id = ? AND seq = ?", changes)
     flag = "(SELECT m.inherited FROM messages m WHERE m.session_id = tool_calls.session_id AND m.seq = message_seq)"
     db.execute(f"UPDATE tool_calls SET inherited = {flag} WHERE session_id = ? AND inherited IS NOT {flag}", (sid,))
-    if changes or any(inherited):
-        db.execute(_FILES, (sid,))
+    db.execute(_FILES, (sid,))
 
 
 def _mark_requests(db: sqlite3.Connection, histories: dict[str, _History]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from typing import Any
 
 from clm_sessions.store import lineage
 from clm_sessions.store.rows import COLUMNS, KEYS
@@ -34,10 +35,20 @@ def _copy(db: sqlite3.Connection, scratch: sqlite3.Connection, table: str) -> No
     values = [_ALONE.get(name, name) if name in FROM_LINEAGE.get(table, ()) else name for name in names]
     scratch.executemany(
         f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",
-        db.execute(f"SELECT {', '.join(values)} FROM {table}"),
+        map(_storable, db.execute(f"SELECT {', '.join(values)} FROM {table}")),
     )
     for number, columns in enumerate(INDEXES[table]):
         scratch.execute(f"CREATE INDEX scratch_{table}_{number} ON {table} ({', '.join(columns)})")
+
+
+def _storable(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row whose text may be damaged, as text that can be stored."""
+    return tuple(
+        value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        if isinstance(value, str) and not value.isascii()
+        else value
+        for value in row
+    )
 
 
 _ALONE = {

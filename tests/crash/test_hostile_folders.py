@@ -14,6 +14,7 @@ import pytest
 
 from clm_sessions import plugins
 from clm_sessions.giveback import find, read
+from clm_sessions.prices import Book
 from clm_sessions.store.connect import open_reader
 from clm_sessions.verify import verify
 from support.logs import SESSION, dump, import_logs, query, turn, write_log
@@ -224,7 +225,7 @@ def test_what_may_not_be_read_is_named_and_the_rest_is_complete(good, tmp_path, 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="another user can only be played by root")
 def test_a_database_that_may_not_be_written_is_one_line(good, tmp_path, as_nobody):
-    import_logs(tmp_path / "a.db", good / "zz")
+    import_logs(tmp_path / "a.db", good / "zz", book=Book())
     (tmp_path / "a.db").chmod(0o444)
     assert as_nobody("import", tmp_path / "a.db", good / "zz")[0] == 0, "there is nothing to write"
     code, _out, err = as_nobody("import", tmp_path / "a.db", good)

@@ -12,8 +12,8 @@ from support.logs import import_logs, session_id, turn, write_log
 
 
 def until(holds):
-    """Wait for what a thread does; it has ten seconds."""
-    end = time.monotonic() + 10
+    """Wait for what a thread does; it has half a minute."""
+    end = time.monotonic() + 30
     while not holds():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
