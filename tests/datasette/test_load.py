@@ -22,7 +22,7 @@ from support.logs import import_logs, session_id, turn, write_log
 from support.site import MODERN, served, tool_turn
 
 READERS, REQUESTS, SESSIONS = 4, 2_000, 6
-BOUND = 3_600 if os.environ.get("CLM_NIGHTLY") else 45
+BOUND = 3_600 if os.environ.get("CLM_NIGHTLY") else 25
 """Seconds after which readers stop: a busy machine proves less, and says how much."""
 
 
