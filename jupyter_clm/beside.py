@@ -26,7 +26,6 @@ MAX_PAGE_SIZE = 20
 IN_TURN = 12
 """Chunks of a turn that are shown at most."""
 _BOUNDS = cards.Bounds(total=60_000, chunk=16_000, prose=6_000, output=3_000, steps=40, images=500_000)
-_SETTABLE = ("page_size", "page")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,15 +58,13 @@ class CompareView(LiveView):
     the other has nothing beside it. Turns that are copies of each other are shown once, folded.
     """
 
+    _settable = ("page_size", "page")
     page = t.Int(1, help="page shown, from 1")
     page_size = t.Int(5, help="pairs of turns on a page, 1 to 20")
     n_pairs = t.Int(0, read_only=True, help="pairs of turns")
 
     def __init__(self, a: NotebookSession, b: NotebookSession, **traits: Any) -> None:  # noqa: ANN401 - see the class
-        unknown = sorted(set(traits) - set(_SETTABLE))
-        if unknown:
-            raise TypeError(f"CompareView has no trait {', '.join(unknown)}; it has {', '.join(_SETTABLE)}")
-        super().__init__()
+        super().__init__(traits)
         self.sides = (Side.of(a), Side.of(b))
         self.pairs: list[Pair] = align(*([turn.text for turn in side.turns] for side in self.sides))
         self.set_trait("n_pairs", len(self.pairs))
@@ -78,11 +75,7 @@ class CompareView(LiveView):
         bar.add_class("clm-bar-row")
         style = w.HTML(style_html(), layout={"display": "none"})
         self.children = (style, w.HTML(table_html(self.sides, self.differences)), bar, self._body)
-        self._busy = False
-        with self._drawn_once():
-            for name in _SETTABLE:
-                if name in traits:
-                    setattr(self, name, traits[name])
+        self._begin(traits)
         self._previous.on_click(lambda _button: self.set_trait("page", self.page - 1))
         self._next.on_click(lambda _button: self.set_trait("page", self.page + 1))
 

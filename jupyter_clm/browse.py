@@ -27,7 +27,6 @@ LISTED = 200
 ALL = ""
 """What the choice of everything stands for."""
 _NARROW = {"description_width": "initial"}
-_SETTABLE = ("query", *FACETS, "selected")
 
 
 class SessionsView(LiveView):
@@ -47,11 +46,10 @@ class SessionsView(LiveView):
     selected = t.Unicode(None, allow_none=True, help="id of the session that is open below")
     n_hits = t.Int(0, read_only=True, help="sessions that query and facets leave")
 
+    _settable = ("query", *FACETS, "selected")
+
     def __init__(self, sessions: SessionList, **traits: Any) -> None:  # noqa: ANN401 - see the class
-        unknown = sorted(set(traits) - set(_SETTABLE))
-        if unknown:
-            raise TypeError(f"SessionsView has no trait {', '.join(unknown)}; it has {', '.join(sorted(_SETTABLE))}")
-        super().__init__()
+        super().__init__(traits)
         self._sessions = sessions
         self._rows = listed(sessions)
         self._by_id = {row.session.id: row.session for row in self._rows}
@@ -70,15 +68,7 @@ class SessionsView(LiveView):
         self._status = w.HTML()
         self._place = w.VBox()
         self.children = self._made()
-        self._busy = False
-        try:
-            with self._drawn_once():
-                for name in _SETTABLE:
-                    if name in traits:
-                        setattr(self, name, traits[name])
-        except BaseException:
-            self.close()
-            raise
+        self._begin(traits)
         self._listen()
 
     # -- what is shown, for Python ----------------------------------------------------------------------------------

@@ -23,14 +23,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 from clm_sessions import times
 from clm_sessions.errors import UsageError
 from clm_sessions.frames import parse_args
 from jupyter_clm.extras import need
 
-Engine = Literal["pandas", "polars", "arrow"]
 Values = Sequence[Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 

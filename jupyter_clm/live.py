@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import ipywidgets as w  # type: ignore[import-untyped]
 
@@ -25,10 +25,18 @@ def models(root: Any) -> Iterator[Any]:  # noqa: ANN401 - ipywidgets has no type
 class LiveView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
     """The base of the live views. A view says how it is drawn (``_draw``) and what stands for it (``_snapshot``).
 
-    Nothing is drawn while ``_busy``; a view begins so, and ends it when it is made.
+    Nothing is drawn while ``_busy``; a view begins so, and ends it when it is made (``_begin``).
     """
 
-    def __init__(self) -> None:
+    _settable: ClassVar[tuple[str, ...]] = ()
+    """The traits that may be given when a view is made, in the order in which they are set."""
+
+    def __init__(self, traits: Collection[str] = ()) -> None:
+        """``traits``: the names of those that are given. TypeError if the view has no such trait."""
+        unknown = sorted(set(traits) - set(self._settable))
+        if unknown:
+            known = ", ".join(sorted(self._settable))
+            raise TypeError(f"{type(self).__name__} has no trait {', '.join(unknown)}; it has {known}")
         self._token = secrets.token_hex(4)
         self._busy = True
         self._lock = threading.RLock()  # JupyterLab answers controls on another thread than the one that runs cells
@@ -45,6 +53,22 @@ class LiveView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
                     if model is not self:
                         model.close()
         super().close()
+
+    def _begin(self, traits: Mapping[str, Any]) -> None:
+        """Draw for the first time, with these traits; nothing is left of a view that cannot have one of them."""
+        self._busy = False
+        try:
+            with self._drawn_once():
+                self._prepare()
+                for name in self._settable:
+                    if name in traits:
+                        setattr(self, name, traits[name])
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        """What must be worked out before the first traits are set."""
 
     def _draw(self) -> None:
         """Bring every control to the state of the traits."""

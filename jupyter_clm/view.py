@@ -23,7 +23,6 @@ from jupyter_clm.snapshot import line, style_html
 
 MAX_PAGE_SIZE = 100
 MAX_TOOLS = 100
-_SETTABLE = ("agent", "page_size", "kinds", "tools", "errors", "only_hits", "query", "expanded", "page", "selected")
 
 
 class SessionView(LiveView):
@@ -51,11 +50,10 @@ class SessionView(LiveView):
     n_hits = t.Int(0, read_only=True, help="chunks that query and filters leave")
     following = t.Bool(False, read_only=True, help="whether the view grows with its log")
 
+    _settable = ("agent", "page_size", "kinds", "tools", "errors", "only_hits", "query", "expanded", "page", "selected")
+
     def __init__(self, session: NotebookSession, **traits: Any) -> None:  # noqa: ANN401 - see the class
-        unknown = sorted(set(traits) - set(_SETTABLE))
-        if unknown:
-            raise TypeError(f"SessionView has no trait {', '.join(unknown)}; it has {', '.join(sorted(_SETTABLE))}")
-        super().__init__()
+        super().__init__(traits)
         self.session = session
         self._path = [session]
         self._follower: Follower | None = None
@@ -63,16 +61,7 @@ class SessionView(LiveView):
         self._turn = 0
         self._open()
         self.children = self._controls.rows
-        self._busy = False
-        try:
-            with self._drawn_once():
-                self._filter()
-                for name in _SETTABLE:
-                    if name in traits:
-                        setattr(self, name, traits[name])
-        except BaseException:
-            self.close()
-            raise
+        self._begin(traits)
         self._listen()
 
     # -- what is shown, for Python ----------------------------------------------------------------------------------
@@ -205,6 +194,9 @@ class SessionView(LiveView):
             self._filter()
 
     # -- what is where ----------------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        self._filter()
 
     def _open(self) -> None:
         """Turn to the transcript of ``agent``; to the session itself where that is gone."""
