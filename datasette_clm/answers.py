@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ from clm_sessions.export import markdown
 from clm_sessions.export.data import chunk_data
 from datasette_clm import ask, data, html, live, loader, pricing, raw
 from datasette_clm.tabs import head
-from datasette_clm.visit import Answer, Body, Missing, Page, Visit
+from datasette_clm.visit import Answer, Body, Missing, Page, Visit, json_body
 
 
 def session(db: sqlite3.Connection, visit: Visit) -> Answer:
@@ -21,7 +20,7 @@ def session(db: sqlite3.Connection, visit: Visit) -> Answer:
         return Missing()
     found = replace(found, info=pricing.priced(db, found.info, visit))
     if visit.format == ".json":
-        return _json(data.session_json(found, visit.urls))
+        return json_body(data.session_json(found, visit.urls))
     if visit.format == ".md":
         page = found.page
         place = f"chunks {page.first:,} to {page.last:,} of {page.total:,}"
@@ -54,7 +53,7 @@ def chunk(db: sqlite3.Connection, visit: Visit) -> Answer:
     if visit.format == ".json":
         body = chunk_data(view, info.id, visit.urls, images="attachments" in visit.tables)
         raws = [visit.urls.raw(info.id, seq) for seq in content.messages] if raw_too else []
-        return _json({"ok": True, "session": info.id, **body, "raw_urls": raws})
+        return json_body({"ok": True, "session": info.id, **body, "raw_urls": raws})
     if visit.format == ".md":
         return _markdown(markdown.session_md(info, [view], f"chunk {view.number} of {info.chunks:,}", None))
     step = ask.number(visit.args.get("step"))
@@ -97,10 +96,6 @@ def record(db: sqlite3.Connection, visit: Visit) -> Answer:
     if found is None:
         return Missing(words="No such message, or the database holds no raw records")
     return Body(content=found, kind="text/plain")
-
-
-def _json(body: object) -> Body:
-    return Body(content=json.dumps(body, ensure_ascii=False, default=str), kind="application/json", data=True)
 
 
 def _markdown(content: str) -> Body:

@@ -7,7 +7,6 @@ connection held open would be one of the six that a browser has for a server, an
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection
 from dataclasses import replace
@@ -22,7 +21,7 @@ from datasette_clm.html.cards import cards
 from datasette_clm.loader import Loaded
 from datasette_clm.pages import Page
 from datasette_clm.urls import Urls
-from datasette_clm.visit import Answer, Body, Missing, Visit
+from datasette_clm.visit import Answer, Missing, Visit, json_body
 
 _CARDS = 50
 """Cards in an answer. Where more differ the page is told so and asks for the others at once."""
@@ -69,7 +68,7 @@ def since(db: sqlite3.Connection, visit: Visit) -> Answer:
         "chunks": found,
         "more": len(differ) > _CARDS,
     }
-    return Body(content=json.dumps(body, ensure_ascii=False), kind="application/json", data=True)
+    return json_body(body)
 
 
 def marks(db: sqlite3.Connection, tables: Collection[str], sid: str, first: int) -> list[str]:

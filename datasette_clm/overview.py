@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from dataclasses import asdict
 from datetime import date
@@ -14,7 +13,7 @@ from clm_sessions.overview import Asked, Overview
 from datasette_clm import overview_html, pictures
 from datasette_clm.leads import Leads
 from datasette_clm.urls import Urls
-from datasette_clm.visit import Answer, Body, Page, Visit
+from datasette_clm.visit import Answer, Page, Visit, json_body
 
 NEEDS = core.NEEDS
 WANTS = core.WANTS
@@ -26,7 +25,7 @@ def answer(db: sqlite3.Connection, visit: Visit) -> Answer:
     leads = Leads.of(visit.urls, found.asked)
     if visit.format == ".json":
         body = overview_json(found, visit.urls, leads, visit.tables)
-        return Body(content=json.dumps(body, ensure_ascii=False), kind="application/json", data=True)
+        return json_body(body)
     page = overview_html.page(found, visit.urls, leads, visit.tables)
     return Page(template="clm_overview.html", page=page, finish=partial(pictures.pictures, found, leads))
 

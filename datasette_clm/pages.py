@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 ITEMS, WEIGHT = 100, 150
 """The most chunks on a page, and the weight at which it ends before that."""
@@ -59,6 +60,18 @@ def page_of(
         seqs=held,
         starts=starts,
     )
+
+
+def links(page: Page, href: Callable[[int], str], what: str) -> dict[str, Any]:
+    """The links between the pages of a list of ``what`` for the macro ``pages``; None where there is none."""
+    return {
+        "first": href(1) if page.number > 1 else None,
+        "previous": href(page.number - 1) if page.number > 1 else None,
+        "next": href(page.number + 1) if page.number < page.pages else None,
+        "last": href(page.pages) if page.number < page.pages else None,
+        "words": f"{what} {page.first:,}\u2013{page.last:,} of {page.total:,}" if page.total else f"No {what.lower()}",
+        "pages": page.pages,
+    }
 
 
 def _starts(seqs: Sequence[int], items: int, weight: Callable[[int], int]) -> list[int]:

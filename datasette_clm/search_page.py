@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections import Counter
@@ -19,7 +18,7 @@ from datasette_clm.safe import safe
 from datasette_clm.search_ask import SORTS, TITLES, WORDS, SearchAsk
 from datasette_clm.search_find import Results
 from datasette_clm.urls import Urls
-from datasette_clm.visit import Answer, Body, Page, Visit
+from datasette_clm.visit import Answer, Body, Page, Visit, json_body
 
 WANTS = ("tool_calls", "session_models")
 _VALUES, _MOST = 7, 60
@@ -36,8 +35,7 @@ def answer(db: sqlite3.Connection, visit: Visit) -> Answer:
         return Body(content=search_data.csv(found, ask.q, visit.urls), kind="text/csv", data=True)
     results = search_find.find(db, ask, visit.tables)
     if visit.format == ".json":
-        body = json.dumps(search_data.json(results, visit.urls), ensure_ascii=False)
-        return Body(content=body, kind="application/json", data=True)
+        return json_body(search_data.json(results, visit.urls))
     took = round((time.perf_counter() - begun) * 1000)
     return Page(template="clm_search.html", page=_page(results, visit, took))
 

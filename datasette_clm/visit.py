@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -77,6 +78,11 @@ class Missing:
     """There is no such thing."""
 
     words: str = "No such session"
+
+
+def json_body(body: object) -> Body:
+    """An answer as JSON. What a log holds and JSON does not have becomes text."""
+    return Body(content=json.dumps(body, ensure_ascii=False, default=str), kind="application/json", data=True)
 
 
 Answer = Page | Body | Missing

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from typing import Any
 
 from clm_sessions import render
@@ -15,7 +14,7 @@ from datasette_clm.html.notes import agent_html, agents_words, notes
 from datasette_clm.html.outline import outline
 from datasette_clm.html.setup import options
 from datasette_clm.loader import Loaded
-from datasette_clm.pages import Page
+from datasette_clm.pages import links
 from datasette_clm.safe import safe
 from datasette_clm.urls import Urls
 from datasette_clm.within import LIMIT
@@ -56,7 +55,9 @@ def session_page(loaded: Loaded, urls: Urls, agent: LogFormat | None, views: dic
         "unfiltered": urls.session(sid),
         "outline": safe(outline(loaded, urls, at)),
         "cards": safe("".join(cards(loaded, urls, how))),
-        "pager": pager(loaded.page, lambda page: urls.session(sid, query=ask.query(page=page if page > 1 else None))),
+        "pager": links(
+            loaded.page, lambda page: urls.session(sid, query=ask.query(page=page if page > 1 else None)), "Chunks"
+        ),
         "found": _found(loaded, urls) if ask.q else None,
         "narrowed": loaded.page.total if ask.narrows else None,
         "total": len(loaded.chunks),
@@ -94,16 +95,4 @@ def _found(loaded: Loaded, urls: Urls) -> dict[str, Any]:
         "only": urls.session(sid, query=ask.query(only=1)),
         "all": urls.session(sid, query=ask.query(only=0, chunk=first)),
         "end": urls.session(sid, query=ask.query(q="", only=0, chunk=first)),
-    }
-
-
-def pager(page: Page, href: Callable[[int], str]) -> dict[str, Any]:
-    """The links between pages, None where there is none."""
-    return {
-        "first": href(1) if page.number > 1 else None,
-        "previous": href(page.number - 1) if page.number > 1 else None,
-        "next": href(page.number + 1) if page.number < page.pages else None,
-        "last": href(page.pages) if page.number < page.pages else None,
-        "words": f"Chunks {page.first:,}\u2013{page.last:,} of {page.total:,}" if page.total else "No chunks",
-        "pages": page.pages,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +17,12 @@ from clm_sessions.view.timeline import Turn, turns
 from clm_sessions.view.words import one_line
 from datasette_clm import ask, loader
 from datasette_clm.data import paging
-from datasette_clm.pages import page_of
+from datasette_clm.pages import links, page_of
 from datasette_clm.safe import safe
 from datasette_clm.tabs import head
 from datasette_clm.tabs.differences import differences
 from datasette_clm.tabs.sides import turn_side
-from datasette_clm.visit import Answer, Body, Missing, Page, Visit
+from datasette_clm.visit import Answer, Missing, Page, Visit, json_body
 
 TURNS, CANDIDATES, IN_TURN = 10, 30, 12
 """Pairs of turns on a page, sessions offered to compare with, chunks shown of one turn."""
@@ -67,7 +66,7 @@ def answer(db: sqlite3.Connection, visit: Visit) -> Answer:
             **paging(page, lambda n: visit.urls.compare(a, b, ".json", page=n)),
             "turns": [_data(pair, left, right, visit) for pair in shown],
         }
-        return _json(body)
+        return json_body(body)
 
     def href(number: int) -> str:
         return visit.urls.compare(a, b, page=number if number > 1 else None)
@@ -81,7 +80,7 @@ def answer(db: sqlite3.Connection, visit: Visit) -> Answer:
             "other": visit.urls.compare(a),
             "differences": [_shown(d) for d in told],
             "pairs": [_pair(db, visit, pair, left, right) for pair in shown],
-            "pager": _pager(page, href),
+            "pager": links(page, href, "Turns"),
             "json": visit.urls.compare(a, b, ".json", page=page.number if page.number > 1 else None),
         },
     )
@@ -94,21 +93,6 @@ def side(db: sqlite3.Connection, visit: Visit, sid: str) -> Side | None:
         return None
     chunks = reader.chunks(db, sid, members=False)
     return Side(info=info, turns=turns(chunks), chunks=chunks)
-
-
-def _json(body: object) -> Body:
-    return Body(content=json.dumps(body, ensure_ascii=False), kind="application/json", data=True)
-
-
-def _pager(page: Any, href: Any) -> dict[str, Any]:  # noqa: ANN401 - a page and a function from number to address
-    return {
-        "first": href(1) if page.number > 1 else None,
-        "previous": href(page.number - 1) if page.number > 1 else None,
-        "next": href(page.number + 1) if page.number < page.pages else None,
-        "last": href(page.pages) if page.number < page.pages else None,
-        "words": f"Turns {page.first:,}\u2013{page.last:,} of {page.total:,}" if page.total else "No turns",
-        "pages": page.pages,
-    }
 
 
 # -- the pairs --------------------------------------------------------------------------------------------------
@@ -197,7 +181,7 @@ def _picker(db: sqlite3.Connection, visit: Visit, info: SessionInfo) -> Answer:
                 for other, why in found
             ],
         }
-        return _json(body)
+        return json_body(body)
     return Page(
         template="clm_compare.html",
         page={

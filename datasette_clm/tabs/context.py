@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from datasette_clm.safe import safe
 from datasette_clm.tabs import head
 from datasette_clm.tabs.touching import family
 from datasette_clm.urls import Urls
-from datasette_clm.visit import Answer, Body, Missing, Page, Visit
+from datasette_clm.visit import Answer, Missing, Page, Visit, json_body
 
 ROWS, BARS, TOOLS = 100, 120, 40
 _ORIGINS = {
@@ -66,7 +65,7 @@ def answer(db: sqlite3.Connection, visit: Visit) -> Answer:
             "tools": [{"tool": name, "calls": n, "characters": size} for name, n, size in by_tool(rows.pieces)],
             "turns": [_data(chunk, by_chunk.get(chunk.seq), visit.urls, info.id) for chunk in shown],
         }
-        return Body(content=json.dumps(body, ensure_ascii=False), kind="application/json", data=True)
+        return json_body(body)
     used = [name for name in CATEGORIES if any(name in fill.parts for fill in filled)]
     return Page(
         template="clm_context.html",

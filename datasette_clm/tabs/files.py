@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +14,7 @@ from datasette_clm.safe import safe
 from datasette_clm.tabs import head
 from datasette_clm.tabs.changes import file_html, paths_html
 from datasette_clm.tabs.touching import Change, File, changed, only_read
-from datasette_clm.visit import Answer, Body, Missing, Page, Visit
+from datasette_clm.visit import Answer, Missing, Page, Visit, json_body
 
 FILES, CHANGES, READ = 50, 20, 200
 """Files on a page; changes on a page of one file; files named that were only read."""
@@ -44,7 +43,7 @@ def answer(db: sqlite3.Connection, visit: Visit) -> Answer:
             "read": [{"path": path, "reads": n} for path, n in read],
             "calls_not_looked_at": unseen,
         }
-        return Body(content=json.dumps(body, ensure_ascii=False), kind="application/json", data=True)
+        return json_body(body)
     limit = (first, last, True) if one else (0, 5, False)
     return Page(
         template="clm_files.html",

@@ -14,7 +14,7 @@ from clm_sessions.render.when import time_html
 from clm_sessions.view.words import one_line
 from datasette_clm import raw
 from datasette_clm.data import paging
-from datasette_clm.pages import Page
+from datasette_clm.pages import Page, links
 from datasette_clm.safe import safe
 from datasette_clm.tabs.touching import count
 from datasette_clm.urls import Urls
@@ -100,11 +100,4 @@ def pager(page: Page, visit: Visit, info: SessionInfo, here: str, what: str, **k
     def href(number: int) -> str:
         return visit.urls.tab(info.id, here, query={**kept, "page": number if number > 1 else None})
 
-    return {
-        "first": href(1) if page.number > 1 else None,
-        "previous": href(page.number - 1) if page.number > 1 else None,
-        "next": href(page.number + 1) if page.number < page.pages else None,
-        "last": href(page.pages) if page.number < page.pages else None,
-        "words": f"{what} {page.first:,}\u2013{page.last:,} of {page.total:,}" if page.total else f"No {what.lower()}",
-        "pages": page.pages,
-    }
+    return links(page, href, what)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from datasette_clm import ask, loader
 from datasette_clm.safe import safe
 from datasette_clm.tabs import head
 from datasette_clm.tabs.lines import Line, Source, kind, moment, parsed, source, walk
-from datasette_clm.visit import Answer, Body, Missing, Page, Visit
+from datasette_clm.visit import Answer, Body, Missing, Page, Visit, json_body
 
 ROWS, WHOLE, DOWNLOAD = 100, 1_000_000, 64_000_000
 """Lines on a page; characters of one record that are shown; bytes of a log that are sent in one piece."""
@@ -106,7 +105,7 @@ def _list(db: sqlite3.Connection, visit: Visit, info: SessionInfo, log: Source) 
             "next_url": _from(visit, info, following, only, ".json") if following else None,
             "records": [_data(row, visit, info) for row in rows],
         }
-        return Body(content=json.dumps(body, ensure_ascii=False), kind="application/json", data=True)
+        return json_body(body)
     return Page(
         template="clm_raw.html",
         page={
@@ -270,7 +269,7 @@ def _record(db: sqlite3.Connection, visit: Visit, info: SessionInfo, log: Source
     text = line.data.decode("utf-8", "replace")
     if visit.format == ".json":
         body = {**head.json_head(visit, info, "raw"), "record": _data(row, visit, info), "text": text[:WHOLE]}
-        return Body(content=json.dumps(body, ensure_ascii=False), kind="application/json", data=True)
+        return json_body(body)
     section = Section(kind="code", text=text) if record is None else json_section(record)
     how = render.Options(max_output=WHOLE, budget=None)
     query = {"line": number}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +18,7 @@ from datasette_clm.tabs import head
 from datasette_clm.tabs.light import Lights
 from datasette_clm.tabs.waterfall import overview_html, turn_html
 from datasette_clm.urls import Urls
-from datasette_clm.visit import Answer, Body, Missing, Page, Visit
+from datasette_clm.visit import Answer, Body, Missing, Page, Visit, json_body
 
 TURNS, ROWS, IN_TURN, LONGEST = 20, 250, 60, 20_000
 """Turns on a page; rows of a turn that has a page to itself, and of one among others; messages looked at in one turn."""
@@ -84,7 +83,7 @@ def _json(visit: Visit, info: SessionInfo, drawn: Drawn, page: Paging, kept: dic
         **head.json_paging(page, visit, info, "timeline", **kept),
         "turns": [_turn(turn, rows[first:last], visit.urls, info.id) for turn, rows in drawn],
     }
-    return Body(content=json.dumps(body, ensure_ascii=False), kind="application/json", data=True)
+    return json_body(body)
 
 
 def _turn(turn: Turn, rows: Sequence[Bar], urls: Urls, sid: str) -> dict[str, Any]:
