@@ -226,9 +226,10 @@ def _days(db: sqlite3.Connection, asked: Asked) -> list[tuple[str, int]]:
 
 def _models(db: sqlite3.Connection, asked: Asked) -> list[Used]:
     where, bound = asked.where("r.day", "r.session_id")
-    priced = any(row[1] == "cost_usd" for row in db.execute("PRAGMA table_info(requests)"))
-    cost = "sum(r.cost_usd), count(*), count(*) - count(r.cost_usd)" if priced else "NULL, count(*), NULL"
-    sql = f"SELECT r.day, r.model, sum(r.output_tokens), {cost} FROM requests r WHERE r.inherited = 0 AND {where} GROUP BY 1, 2"
+    sql = (
+        "SELECT r.day, r.model, sum(r.output_tokens), sum(r.cost_usd), count(*), count(*) - count(r.cost_usd) "
+        f"FROM requests r WHERE r.inherited = 0 AND {where} GROUP BY 1, 2"
+    )
     return [
         Used(
             day=day if plausible(day) else None,

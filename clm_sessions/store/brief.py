@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from clm_sessions.model import Image, Message, Text, ToolCall, ToolResult, ToolUse
-from clm_sessions.store.touched import PATHS, below
+from clm_sessions.store.touched import MARKS, PATHS, below
 from clm_sessions.text import visible
 
 LIMIT = 100
@@ -16,7 +16,6 @@ _TELLING = (
     *PATHS, "command", "cmd", "description", "query", "url", "pattern", "skill", "name",
     "summary", "title", "subject", "message", "prompt",
 )  # fmt: skip
-_PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 
 
 def line(text: str) -> str:
@@ -44,7 +43,7 @@ def subject(call: ToolCall | ToolUse, folder: str | None = None) -> str | None:
     if not isinstance(given, str):
         return None
     start = given[:_LOOK]
-    patched = next((row[len(mark) :] for row in start.split("\n") for mark in _PATCHED if row.startswith(mark)), None)
+    patched = next((row[len(mark) :] for row in start.split("\n") for mark in MARKS if row.startswith(mark)), None)
     return line(given if patched is None else patched) or None
 
 

@@ -22,7 +22,7 @@ ACTIONS: Mapping[str, Action] = {
 PATHS = ("file_path", "notebook_path", "path")
 """Arguments that name a file."""
 _PATCHES = ("apply_patch",)
-_MARKS: Mapping[str, Action] = {"*** Add File: ": "write", "*** Update File: ": "edit", "*** Delete File: ": "edit"}
+MARKS: Mapping[str, Action] = {"*** Add File: ": "write", "*** Update File: ": "edit", "*** Delete File: ": "edit"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,10 +138,10 @@ def _patched(given: Any) -> Iterator[Touch]:  # noqa: ANN401 - a JSON value
         return
     path, action, signs = "", None, list[str]()
     for line in (*given.split("\n"), "*** End Patch"):
-        mark = next((mark for mark in _MARKS if line.startswith(mark)), None)
+        mark = next((mark for mark in MARKS if line.startswith(mark)), None)
         if mark is None and not line.startswith("*** End Patch"):
             signs.append(line[:1])
             continue
         if action is not None and path:
             yield Touch(path=path, action=action, added=signs.count("+"), removed=signs.count("-"))
-        path, action, signs = (line[len(mark) :].strip(), _MARKS[mark], []) if mark else ("", None, [])
+        path, action, signs = (line[len(mark) :].strip(), MARKS[mark], []) if mark else ("", None, [])
