@@ -30,7 +30,7 @@ def session_json(loaded: Loaded, urls: Urls) -> dict[str, Any]:
         "chunks": [
             {
                 **export.chunk_data(view, sid, urls, images="attachments" in loaded.tables, limit=TEXT_LIMIT),
-                "inherited": loaded.copied(view.seq),
+                "inherited": view.seq in loaded.copied,
                 "hidden_steps": loaded.hidden.get(view.seq, 0),
             }
             for view in loaded.views

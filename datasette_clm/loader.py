@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from clm_sessions.export.data import copied
-from clm_sessions.model import Chunk, ChunkContent, Message, SessionInfo, ToolCall, ToolResult, ToolUse
+from clm_sessions.model import ChunkContent, ChunkLine, Message, SessionInfo, ToolCall, ToolResult, ToolUse
 from clm_sessions.store import reader
 from clm_sessions.store.relations import Relations, relations
 from clm_sessions.view import ChunkView, Step, ToolView, chunk_view
@@ -26,17 +25,16 @@ Describe = Callable[[ToolCall], ToolView | None]
 class Loaded:
     """One page of a session.
 
-    ``chunks`` are those of the whole session (which messages they hold is said only if some are inherited), ``views``
-    the cards of the page; ``hidden`` says by chunk seq how many steps the filter leaves out; ``hits`` are the places
+    ``chunks`` are those of the whole session, ``views`` the cards of the page; ``hidden`` says by chunk seq how many steps the filter leaves out; ``hits`` are the places
     that hold the words asked for, on all pages. ``inherited`` is how many messages at the beginning were copied from another
-    session. ``tables`` may be read.
+    session, ``copied`` are the seqs of chunks that hold nothing else. ``tables`` may be read.
     """
 
     ask: Ask
     tables: frozenset[str]
     info: SessionInfo
     relations: Relations
-    chunks: Sequence[Chunk]
+    chunks: Sequence[ChunkLine]
     sizes: Mapping[int, int]
     tools: Sequence[tuple[str, int, int]]
     thinks: bool
@@ -46,10 +44,7 @@ class Loaded:
     views: Sequence[ChunkView]
     hidden: Mapping[int, int] = field(default_factory=dict)
     hits: Hits = field(default_factory=Hits)
-
-    def copied(self, seq: int) -> bool:
-        """Whether a chunk holds nothing but copied messages."""
-        return 0 <= seq < len(self.chunks) and copied(self.chunks[seq], self.inherited)
+    copied: frozenset[int] = frozenset()
 
 
 def load(db: sqlite3.Connection, tables: frozenset[str], sid: str, ask: Ask, describe: Describe) -> Loaded | None:
@@ -57,8 +52,7 @@ def load(db: sqlite3.Connection, tables: frozenset[str], sid: str, ask: Ask, des
     info = session_info(db, tables, sid)
     if info is None:
         return None
-    inherited = reader.inherited(db, sid)
-    chunks = reader.chunks(db, sid, members=inherited > 0)
+    inherited, chunks = reader.inherited(db, sid), reader.chunk_lines(db, sid)
     wanted = selection(db, tables, sid, chunks, ask)
     hits = within.find(db, ask.q, tables, sid, set(wanted) if ask.narrows else None)
     if ask.only and ask.q:
@@ -77,6 +71,7 @@ def load(db: sqlite3.Connection, tables: frozenset[str], sid: str, ask: Ask, des
         thinks=_thinks(db, sid),
         issues=_count(db, "ingest_issues", sid) if "ingest_issues" in tables else None,
         inherited=inherited,
+        copied=reader.copied_chunks(db, sid, inherited),
         page=page,
         views=shown,
         hidden={
@@ -87,7 +82,7 @@ def load(db: sqlite3.Connection, tables: frozenset[str], sid: str, ask: Ask, des
 
 
 def _turned(
-    db: sqlite3.Connection, chunks: Sequence[Chunk], wanted: Sequence[int], ask: Ask, hits: Hits
+    db: sqlite3.Connection, chunks: Sequence[ChunkLine], wanted: Sequence[int], ask: Ask, hits: Hits
 ) -> tuple[Page, Hits]:
     """The page to show: that of the hit asked for, else of the chunk, else of the first hit. The hits with their place."""
     at = None if ask.page else hits.at(ask.hit, ask.chunk)
@@ -117,11 +112,11 @@ def load_cards(
     info = session_info(db, tables, sid)
     if info is None:
         return None
-    page = page_of(range(info.chunks), weight=_weight(reader.chunks(db, sid, members=False)), page=number)
+    page = page_of(range(info.chunks), weight=_weight(reader.chunk_lines(db, sid)), page=number)
     return info, page, [chunk_view(content, describe) for content in read_contents(db, tables, info, page.seqs)]
 
 
-def _weight(chunks: Sequence[Chunk]) -> Callable[[int], int]:
+def _weight(chunks: Sequence[ChunkLine]) -> Callable[[int], int]:
     """What a chunk brings to a page: its tool calls, a row each."""
     return lambda seq: min(chunks[seq].tool_calls, 200) if seq < len(chunks) else 0
 
@@ -173,7 +168,7 @@ def selection(
     db: sqlite3.Connection,
     tables: Collection[str],
     sid: str,
-    chunks: Sequence[Chunk],
+    chunks: Sequence[ChunkLine],
     ask: Ask,
 ) -> list[int]:
     """The seqs of the chunks that hold the parts and tools asked for; all of them if none were."""
@@ -188,7 +183,7 @@ def selection(
     return sorted(wanted)
 
 
-_IN_CHUNK: Mapping[str, Callable[[Chunk], bool]] = {
+_IN_CHUNK: Mapping[str, Callable[[ChunkLine], bool]] = {
     "prompts": lambda chunk: chunk.kind == "user",
     "errors": lambda chunk: bool(chunk.tool_errors) or chunk.status == "error",
     "interrupted": lambda chunk: chunk.status == "interrupted",

@@ -28,7 +28,7 @@ from clm_sessions.model.log import (
     Unknown,
     Usage,
 )
-from clm_sessions.model.session import Chunk, ChunkContent, Context, Phase, Request, Session, SessionInfo
+from clm_sessions.model.session import Chunk, ChunkContent, ChunkLine, Context, Phase, Request, Session, SessionInfo
 
 __all__ = [
     "CHUNK_KINDS",
@@ -36,6 +36,7 @@ __all__ = [
     "Block",
     "Chunk",
     "ChunkContent",
+    "ChunkLine",
     "Command",
     "Context",
     "Disposition",

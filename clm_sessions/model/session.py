@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from clm_sessions.model.log import Fact, Issue, Kind, Message, ToolCall, Usage
 
@@ -49,6 +50,19 @@ class Chunk:
     tool_errors: int = 0
     context_before: int | None = None
     context_after: int | None = None
+
+
+class ChunkLine(NamedTuple):
+    """What a list of all chunks of a session needs of each one: the same values as in ``Chunk``, cheap to read."""
+
+    seq: int
+    kind: Kind
+    status: str | None
+    preview: str
+    tool_calls: int
+    tool_errors: int
+    context_before: int | None
+    context_after: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

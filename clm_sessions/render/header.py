@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from clm_sessions.model import Chunk, Request, SessionInfo
+from clm_sessions.model import Chunk, ChunkLine, Request, SessionInfo
 from clm_sessions.render.escape import bdi, esc
 from clm_sessions.render.options import Options
 from clm_sessions.render.when import time_html
@@ -87,7 +87,7 @@ def context_sizes(requests: Iterable[Request]) -> dict[int, int]:
     return sizes
 
 
-def bars(chunks: Iterable[Chunk], sizes: Mapping[int, int], limit: int = 120) -> tuple[Bar, ...]:
+def bars(chunks: Iterable[Chunk | ChunkLine], sizes: Mapping[int, int], limit: int = 120) -> tuple[Bar, ...]:
     """The context strip: a bar per chunk with a known size, at most ``limit``, and a mark per compaction."""
     single = [
         Bar(seq=chunk.seq, tokens=sizes.get(chunk.seq, 0), compaction=chunk.kind == "compact")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
-from clm_sessions.model import Chunk
+from clm_sessions.model import Chunk, ChunkLine
 from clm_sessions.render.escape import bdi, esc
 from clm_sessions.view.build import compaction
 from clm_sessions.view.words import one_line, plural
@@ -16,42 +16,60 @@ from clm_sessions.view.words import one_line, plural
 class Entry:
     """A line of the outline: a prompt or a compaction, with the tool calls that followed it.
 
-    ``phase``: between which compactions it stands, from 1. ``interrupted``: a person stopped what followed; ``rewound``:
-    the prompt was taken back.
+    ``phase``: between which compactions it stands, from 1. ``interrupted``: a person stopped what followed.
     """
 
-    seq: int
-    kind: str
-    text: str
+    chunk: Chunk | ChunkLine
     tool_calls: int = 0
     tool_errors: int = 0
     phase: int = 1
     interrupted: bool = False
-    rewound: bool = False
+
+    @property
+    def seq(self) -> int:
+        """The chunk it leads to."""
+        return self.chunk.seq
+
+    @property
+    def kind(self) -> str:
+        """``user`` or ``compact``; ``ai`` where a session begins with a reply."""
+        return self.chunk.kind
+
+    @property
+    def rewound(self) -> bool:
+        """Whether the prompt was taken back."""
+        return self.chunk.status == "abandoned"
+
+    @property
+    def text(self) -> str:
+        """One line. It is made when asked for: of thousands of entries a page shows some."""
+        if self.kind == "compact":
+            return compaction(self.chunk)
+        return one_line(self.chunk.preview, 120) or f"({self.kind})"
 
 
-def outline(chunks: Iterable[Chunk]) -> tuple[Entry, ...]:
+def outline(chunks: Iterable[Chunk | ChunkLine]) -> tuple[Entry, ...]:
     """Prompts, commands and compactions in order, each with the tool calls made until the next one."""
-    entries: list[Entry] = []
-    phase = 1
+    groups: list[tuple[Chunk | ChunkLine, list[Chunk | ChunkLine]]] = []
     for chunk in chunks:
-        if chunk.kind in {"user", "compact"} or (not entries and chunk.kind == "ai"):
-            phase += chunk.kind == "compact"
-            entries.append(_entry(chunk, phase))
+        if chunk.kind in {"user", "compact"} or (not groups and chunk.kind == "ai"):
+            groups.append((chunk, []))
         if chunk.kind == "ai":
-            last = entries[-1]
-            entries[-1] = replace(
-                last,
-                tool_calls=last.tool_calls + chunk.tool_calls,
-                tool_errors=last.tool_errors + chunk.tool_errors,
-                interrupted=last.interrupted or chunk.status == "interrupted",
-            )
-    return tuple(entries)
+            groups[-1][1].append(chunk)
+    return tuple(_entries(groups))
 
 
-def _entry(chunk: Chunk, phase: int) -> Entry:
-    text = compaction(chunk) if chunk.kind == "compact" else one_line(chunk.preview, 120) or f"({chunk.kind})"
-    return Entry(seq=chunk.seq, kind=chunk.kind, text=text, phase=phase, rewound=chunk.status == "abandoned")
+def _entries(groups: Iterable[tuple[Chunk | ChunkLine, Sequence[Chunk | ChunkLine]]]) -> Iterable[Entry]:
+    phase = 1
+    for head, replies in groups:
+        phase += head.kind == "compact"
+        yield Entry(
+            chunk=head,
+            phase=phase,
+            tool_calls=sum(reply.tool_calls for reply in replies),
+            tool_errors=sum(reply.tool_errors for reply in replies),
+            interrupted=any(reply.status == "interrupted" for reply in replies),
+        )
 
 
 def outline_html(entries: Sequence[Entry], href: Callable[[int], str], here: int | None = None) -> str:

@@ -13,6 +13,7 @@ from clm_sessions.frames import parse_args
 from clm_sessions.model import (
     Chunk,
     ChunkContent,
+    ChunkLine,
     Command,
     Context,
     Fact,
@@ -107,6 +108,23 @@ def contents(
         )
         for chunk in page
     ]
+
+
+def chunk_lines(db: sqlite3.Connection, sid: str) -> list[ChunkLine]:
+    """All chunks of a session, in order, with as much of each as a list of them shows."""
+    names = ", ".join(ChunkLine._fields)
+    return list(
+        map(ChunkLine._make, db.execute(f"SELECT {names} FROM chunks WHERE session_id = ? ORDER BY seq", (sid,)))
+    )
+
+
+def copied_chunks(db: sqlite3.Connection, sid: str, inherited: int) -> frozenset[int]:
+    """The seqs of the chunks of a session that hold nothing but the ``inherited`` messages it begins with."""
+    rows = db.execute(
+        "SELECT chunk_seq FROM messages WHERE session_id = ? AND chunk_seq IS NOT NULL GROUP BY chunk_seq HAVING max(seq) < ?",
+        (sid, inherited),
+    )
+    return frozenset(row[0] for row in rows) if inherited else frozenset()
 
 
 def chunks(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from clm_sessions.model import Chunk, ChunkContent, Image, Message, Text, ToolCall
+from clm_sessions.model import Chunk, ChunkContent, ChunkLine, Image, Message, Text, ToolCall
 from clm_sessions.view import asides
 from clm_sessions.view.blocks import block_section
 from clm_sessions.view.model import ChunkView, Section, Step, ToolView
@@ -44,7 +44,7 @@ def build(content: ChunkContent, describe: Callable[[ToolCall], ToolView]) -> Ch
     )
 
 
-def compaction(chunk: Chunk) -> str:
+def compaction(chunk: Chunk | ChunkLine) -> str:
     """``context compacted · 93k → 21k tokens``, as far as the sizes are known."""
     before, after = chunk.context_before, chunk.context_after
     if before is None:

@@ -26,7 +26,7 @@ def cards(loaded: Loaded, urls: Urls, how: Options) -> Iterator[str]:
     """The cards of the page; a run of copied ones is folded, unless the reader asked for something in it."""
     budget = Budget(how)
     asked = {loaded.ask.chunk} | ({loaded.hits.chunks[loaded.hits.here]} if loaded.hits.here is not None else set())
-    for copied, group in groupby(loaded.views, lambda view: loaded.copied(view.seq)):
+    for copied, group in groupby(loaded.views, lambda view: view.seq in loaded.copied):
         run = list(group)
         html = "".join(_item(loaded, urls, view, budget.card(view)) for view in run)
         if not copied:
