@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import urlencode
 
 from datasette_clm._compat import Datasette, is_modern, tilde_encode
@@ -13,15 +14,20 @@ SCRIPTS = "/-/static-plugins/clm_sessions/"
 """Ours under the root of Datasette, which puts ``base_url`` before them itself. The script is named by our distribution."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Urls:
     """The addresses of one database."""
 
     datasette: Datasette
     database: str
 
+    @cached_property
+    def _root(self) -> str:
+        """Of the database; hundreds of addresses on a page begin with it."""
+        return str(self.datasette.urls.database(self.database))
+
     def _path(self, *parts: str) -> str:
-        return "/".join((str(self.datasette.urls.database(self.database)), "-", *map(tilde_encode, parts)))
+        return "/".join((self._root, "-", *map(tilde_encode, parts)))
 
     def session(self, sid: str, format: str = "", query: Mapping[str, object] | None = None) -> str:  # noqa: A002 - ``.json`` or ``.md``
         """The transcript. ``query``: ``page``, ``chunk``, ``show``, ``tool``, ``q``, ``hit``, ``only``; empty ones are left out."""
@@ -89,7 +95,7 @@ class Urls:
 
     def sql(self, sql: str, parameters: Mapping[str, str]) -> str:
         """A query on Datasette's own page for SQL."""
-        place = str(self.datasette.urls.database(self.database)) + ("/-/query" if is_modern(self.datasette) else "")
+        place = self._root + ("/-/query" if is_modern(self.datasette) else "")
         return f"{place}?{urlencode({'sql': sql, **parameters})}"
 
     def search(self, q: str = "", session: str = "") -> str:
