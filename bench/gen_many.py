@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write seeded, made-up Claude Code logs quickly: many sessions for the query side, or one of a given shape.
 
-    gen_many.py --messages 1000000 --out DIR            about 8,000 sessions, about 1 KB of text a message
+    gen_many.py --messages 1000000 --out DIR            about 10,000 sessions, about 1 KB of text a message
     gen_many.py --shape chunks --mb 50 --out DIR        one session of 1,000 chunks: prompts, replies with tools
     gen_many.py --shape giant --mb 50 --out DIR         one session: one prompt, and everything else answers it
 
@@ -205,11 +205,11 @@ def many(rng: random.Random, messages: int) -> Iterator[tuple[str, Log]]:
     while made < messages:
         cwd = f"/home/dev/code/project-{int(rng.paretovariate(0.7)) % 60:02d}"
         log = Log(rng, words, number, cwd, BEGIN + timedelta(days=730 * rng.random()))
-        wanted = 6000 if number == 5 else min(max(int(rng.lognormvariate(4.4, 0.95)), 4), messages - made)
+        wanted = 6000 if number == 5 else min(max(int(rng.lognormvariate(4.03, 0.95)), 4), messages - made)
         log.add({"type": "ai-title", "aiTitle": words.text(40).replace("\n", " "), "sessionId": log.id})
-        while len(log.lines) < wanted:
+        while len(log.lines) <= wanted:
             log.turn(rng.randint(2, 16))
-        made += len(log.lines)
+        made += len(log.lines) - 1  # the title is no message
         number += 1
         yield cwd, log
 
