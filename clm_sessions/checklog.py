@@ -12,8 +12,7 @@ from typing import Any
 
 from clm_sessions.errors import UsageError
 from clm_sessions.formats import clm_json
-from clm_sessions.formats.base import Decoded
-from clm_sessions.frames import TOO_DEEP, RawLine, blank, decode_strict, lines
+from clm_sessions.frames import TOO_DEEP, Decoded, RawLine, blank, decode_strict, lines
 
 SCHEMA = "schemas/clm-session.schema.json"
 LEVELS = 4096

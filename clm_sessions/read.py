@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 from clm_sessions.errors import DatabaseError, PluginError, Refused
-from clm_sessions.formats.base import Decoded, LogFormat, Parsed, Reader, StreamContext
+from clm_sessions.formats.base import LogFormat, Parsed, Reader, StreamContext
 from clm_sessions.formats.numbers import credible
-from clm_sessions.frames import RawLine, blank, document, lines, quick
+from clm_sessions.frames import Decoded, RawLine, blank, document, lines, quick
 from clm_sessions.model import Block, Disposition, Fact, Issue, Message, Place, Stream, ToolResult, ToolUse
 from clm_sessions.spool import Spool
 from clm_sessions.text import visible

@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, Literal, Protocol
 
+from clm_sessions.frames import Decoded, decode_strict
 from clm_sessions.model import Disposition, Fact, Message, Place, Spawn, Status, Stream, ToolUse
 
 API_VERSION = 1
@@ -69,25 +70,6 @@ class Claim:
     confidence: Confidence
     session: str | None = None
     agent: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decoded:
-    """The JSON values found in one line, and what was wrong with it (None: nothing).
-
-    ``bad``: something on the line is lost. A line may be repaired: values and a problem, but not bad.
-    ``settled``: whatever else may be written behind it on the line, the values stay.
-    """
-
-    values: tuple[Any, ...] = ()
-    problem: str | None = None
-    bad: bool = False
-    settled: bool = False
-
-    @property
-    def usable(self) -> bool:
-        """Whether the values of a line that has no end yet can be used: it is whole so far, or settled."""
-        return bool(self.values) and (self.settled or not self.bad)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,8 +196,6 @@ class LogFormat:
 
     def decode(self, line: bytes, first: bool) -> Decoded:
         """The JSON values of one line, its LF taken off. ``first``: the line begins the file."""
-        from clm_sessions.frames import decode_strict
-
         return decode_strict(line, first=first)
 
     def split(self, document: Any) -> Iterable[Any]:  # noqa: ANN401 - a JSON value

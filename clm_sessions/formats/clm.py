@@ -10,10 +10,10 @@ from typing import Any
 from clm_sessions import times
 from clm_sessions.errors import Refused
 from clm_sessions.formats import clm_json
-from clm_sessions.formats.base import Claim, Confidence, Decoded, Head, Located, LogFormat, Parsed, StreamContext
+from clm_sessions.formats.base import Claim, Confidence, Head, Located, LogFormat, Parsed, StreamContext
 from clm_sessions.formats.clm_dialect import ClmDialect, context_time, job_done, job_started, outcome
 from clm_sessions.formats.clm_rewrite import rejoin
-from clm_sessions.frames import parse_args, too_deep
+from clm_sessions.frames import Decoded, parse_args, too_deep
 from clm_sessions.hookspecs import hookimpl
 from clm_sessions.model import Block, Fact, Kind, Message, Place, Stream, Text, ToolResult, ToolUse, Unknown
 

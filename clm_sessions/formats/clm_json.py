@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any, NoReturn
 
-from clm_sessions.formats.base import Decoded
+from clm_sessions.frames import Decoded
 from clm_sessions.frames.strict import finite
 
 LEVELS = 1000

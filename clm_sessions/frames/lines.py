@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
-from clm_sessions.formats.base import Decoded
+from clm_sessions.frames.decoded import Decoded
 
 BLOCK = 1 << 20
 LINE_LIMIT = 100 << 20

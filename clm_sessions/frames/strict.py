@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from clm_sessions.formats.base import Decoded
+from clm_sessions.frames.decoded import Decoded
 from clm_sessions.text import trim, visible
 
 try:

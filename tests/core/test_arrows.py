@@ -29,7 +29,7 @@ ROOMS = {
     "redact": {"errors"},
     "hookspecs": {*VALUES, "view", "formats", "redact"},
     "formats": {*VALUES, "frames", "hookspecs"},
-    "frames": {*VALUES, "formats"},
+    "frames": VALUES,
     "tools": {*VALUES, "view", "hookspecs"},
     "derive": {*VALUES, "formats"},
     "sources": VALUES,

@@ -14,8 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clm_sessions.errors import Refused
-from clm_sessions.formats.base import Decoded
-from clm_sessions.frames import TOO_DEEP, RawLine, blank, decode_strict, document, head, lines, read_head, rows, strict
+from clm_sessions.frames import (
+    TOO_DEEP,
+    Decoded,
+    RawLine,
+    blank,
+    decode_strict,
+    document,
+    head,
+    lines,
+    read_head,
+    rows,
+    strict,
+)
 
 NEWLINES = st.lists(st.binary(max_size=12), max_size=12).map(b"\n".join)
 JSON = st.recursive(
