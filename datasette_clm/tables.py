@@ -158,7 +158,7 @@ TABLES: Mapping[str, Table] = {
     ),
     "messages": Table(
         about="Entries of the logs, in the order of each log. Search covers text and thinking.",
-        facets=("kind", "origin", "model", "day"),
+        facets=("kind", "origin", "day"),
         main=("chunk_seq", "preview", "kind", "origin", "model", "at", "text", "thinking"),
         ways=(
             ("Prompts", "origin=prompt"),

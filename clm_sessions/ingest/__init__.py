@@ -19,7 +19,7 @@ from clm_sessions.ingest.report import Progress, Report
 from clm_sessions.plugins import Registry
 from clm_sessions.prices import Book
 from clm_sessions.sources import unique
-from clm_sessions.store import costs
+from clm_sessions.store import costs, planner
 from clm_sessions.store.connect import begin, close_writer, open_writer, what_failed, write_ahead
 
 if TYPE_CHECKING:  # most imports find nothing new: what reads and writes is loaded by those that do
@@ -224,6 +224,8 @@ def _write(work: _Import, roots: Sequence[Path], registry: Registry, found: Disc
     _commit(work)
     if work.again:
         _finish_again(work)
+    if work.paths is None:
+        planner.analyse(work.db)
 
 
 def _groups(work: _Import, found: Discovery) -> dict[str, list[LogFile]]:

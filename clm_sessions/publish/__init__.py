@@ -25,7 +25,7 @@ from clm_sessions.publish.mask import PARTS, Mask
 from clm_sessions.publish.options import Choices
 from clm_sessions.redact import Personal, Redaction, Redactor
 from clm_sessions.redact.known import SHORTEST, Known, is_telling
-from clm_sessions.store import reader, schema
+from clm_sessions.store import planner, reader, schema
 from clm_sessions.store.connect import PAGE_SIZE
 from clm_sessions.store.rows import bundle_rows, images
 from clm_sessions.store.writer import Writer
@@ -144,7 +144,7 @@ def _write(
         new.execute("INSERT INTO _clm_meta VALUES (?, ?)", (MARKER, json.dumps(told)))
         for table in schema.FTS:
             new.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608 - names are ours
-        new.execute("PRAGMA optimize")
+        planner.analyse(new)
         new.execute("PRAGMA journal_mode = DELETE")
         new.execute("VACUUM")
         wrong = new.execute("PRAGMA integrity_check").fetchone()[0]

@@ -112,7 +112,6 @@ def close_writer(db: sqlite3.Connection) -> None:
 _CLOSING = (
     "PRAGMA busy_timeout = 2000",
     "PRAGMA wal_checkpoint(TRUNCATE)",
-    "PRAGMA optimize",
     "PRAGMA busy_timeout = 0",
     "PRAGMA journal_mode = DELETE",
     "PRAGMA wal_checkpoint(PASSIVE)",

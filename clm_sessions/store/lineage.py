@@ -37,8 +37,8 @@ _OWN = (
     "ON t.session_id = session_files.session_id AND t.seq = j.value WHERE t.inherited = 0)"
 )
 _FILES = (
-    f"UPDATE session_files SET own_reads = {_OWN.format('read_by')}, own_changes = {_OWN.format('changed_by')} "
-    "WHERE session_id = ?"
+    "UPDATE session_files SET (own_reads, own_changes, inherited) = (SELECT reads, changes, reads + changes = 0 "
+    f"FROM (SELECT {_OWN.format('read_by')} AS reads, {_OWN.format('changed_by')} AS changes)) WHERE session_id = ?"
 )
 _NO_TIME = "~"  # sorts after every ISO time
 _REQUESTS = (

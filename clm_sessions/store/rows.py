@@ -69,8 +69,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "session_tools": ("session_id", "tool", "calls", "errors"),
     "session_files": (
         "session_id", "path", "file", "access", "reads", "edits", "writes", "lines_added", "lines_removed", "first_chunk",
-        "last_chunk", "first_at", "last_at", "day", "project_id", "own_reads", "own_changes", "read_by",
-        "changed_by",
+        "last_chunk", "first_at", "last_at", "day", "project_id", "own_reads", "own_changes", "inherited",
+        "read_by", "changed_by",
     ),
     "facts": ("session_id", "seq", "name", "value", "line", "side"),
     "message_attachments": ("session_id", "message_seq", "position", "sha256"),
@@ -320,7 +320,7 @@ def _file_row(sid: str, file: touched.File, cwd: str | None, project: str | None
     return (
         sid, file.path, touched.below(file.path, clean(cwd)), "changed" if changes else "read", file.reads, file.edits,
         file.writes, file.added, file.removed, file.first_chunk, file.last_chunk, times.iso(file.first_at),
-        times.iso(file.last_at), times.day(file.last_at), project, file.reads, changes,
+        times.iso(file.last_at), times.day(file.last_at), project, file.reads, changes, 0,
         dumps(file.read_by), dumps(file.changed_by),
     )  # fmt: skip
 

@@ -85,8 +85,7 @@ TABLES: dict[str, str] = {
         session_id TEXT REFERENCES sessions(id), file TEXT, access TEXT, reads INTEGER, edits INTEGER, writes INTEGER,
         lines_added INTEGER, lines_removed INTEGER, first_chunk INTEGER, last_chunk INTEGER, last_at TEXT,
         project_id TEXT REFERENCES projects(id), first_at TEXT, day TEXT, own_reads INTEGER, own_changes INTEGER,
-        path TEXT, read_by TEXT, changed_by TEXT,
-        inherited INTEGER GENERATED ALWAYS AS (own_reads + own_changes = 0) VIRTUAL, PRIMARY KEY (session_id, path)""",
+        inherited INTEGER, path TEXT, read_by TEXT, changed_by TEXT, PRIMARY KEY (session_id, path)""",
     "facts": """
         session_id TEXT REFERENCES sessions(id), seq INTEGER, name TEXT, value TEXT, line INTEGER, side TEXT,
         PRIMARY KEY (session_id, seq)""",
@@ -122,8 +121,9 @@ TABLES: dict[str, str] = {
         codec TEXT, digest TEXT, data BLOB, PRIMARY KEY (source_id, generation, byte_offset)""",
 }
 
-# Each column a person would facet or sort on; a facet is counted over its own narrow index. Where links on table pages ask
-# for some of the rows, the other facets are columns of the same index: without them every row would be looked up.
+# Each column a person would facet or sort on begins an index. Where links or facets of a large table ask for some of its
+# rows, the other facets are counted over one index alone: whichever SQLite takes, that of what is counted or that of what
+# is asked for, it holds both columns. Without them every row would be looked up, and long texts lie between the rows.
 INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
     "sessions": (
         ("project_id",),
@@ -144,31 +144,43 @@ INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compacted",),
         ("tools_failed",),
     ),
-    "chunks": (("kind", "status", "day"), ("status", "kind", "day"), ("day",), ("started_at",), ("duration_ms",)),
+    "chunks": (
+        ("kind", "status", "day"),
+        ("status", "kind", "day"),
+        ("day", "kind", "status"),
+        ("started_at",),
+        ("duration_ms",),
+    ),
     "messages": (
         ("session_id", "chunk_seq"),
-        ("kind",),
-        ("origin", "kind", "model", "day"),
-        ("role",),
-        ("model",),
-        ("day",),
+        ("kind", "origin", "day"),
+        ("origin", "day", "kind"),
+        ("day", "kind", "origin"),
         ("uuid",),
     ),
     "tool_calls": (
         ("session_id", "chunk_seq"),
-        ("name", "status", "inherited", "day"),
-        ("status",),
-        ("day",),
+        ("name", "status", "inherited", "day", "project_id"),
+        ("status", "name", "day", "project_id", "inherited"),
+        (
+            "project_id",
+            "session_id",
+            "seq",
+            "name",
+            "status",
+            "day",
+            "inherited",
+        ),  # its rows come in the order of the page
+        ("day", "name", "status", "project_id", "inherited"),
         ("path",),
         ("subagent_id",),
-        ("project_id",),
         ("duration_ms",),
         ("inherited", "name", "status", "duration_ms", "path"),  # rates and times of tools without their texts
     ),
     "requests": (
-        ("model",),
-        ("day", "model", "inherited", "output_tokens", "cost_usd"),
-        ("project_id",),
+        ("model", "project_id", "day", "inherited"),
+        ("project_id", "model", "day", "inherited"),
+        ("day", "model", "inherited", "project_id", "output_tokens", "cost_usd"),
         ("at",),
         ("reply_id",),
     ),
@@ -176,11 +188,10 @@ INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
     "session_models": (("model",),),
     "session_tools": (("tool",),),
     "session_files": (
-        ("project_id",),
-        ("access", "file"),
-        ("inherited", "access", "file"),
-        ("file",),
-        ("day",),
+        ("access", "file", "project_id", "day", "inherited"),
+        ("project_id", "file", "access", "day", "inherited"),
+        ("file", "access", "inherited", "project_id", "day"),
+        ("day", "access", "inherited", "project_id", "file"),
         ("path",),
         ("last_at",),
         ("edits",),

@@ -24,7 +24,7 @@ FROM_LINEAGE = {
     "messages": {"inherited"},
     "tool_calls": {"inherited"},
     "requests": {"inherited"},
-    "session_files": {"own_reads", "own_changes"},
+    "session_files": {"own_reads", "own_changes", "inherited"},
 }  # fmt: skip
 
 

@@ -79,7 +79,7 @@ INSERT INTO facts (session_id, seq, name, value, line, side) VALUES ('c1', 2, 'c
 CREATE TABLE ingest_issues (
         source_id TEXT REFERENCES sources(id), seq INTEGER, kind TEXT, reason TEXT, line INTEGER, byte_offset INTEGER,
         session_id TEXT REFERENCES sessions(id), PRIMARY KEY (source_id, seq));
-INSERT INTO ingest_issues (source_id, seq, kind, reason, line, byte_offset, session_id) VALUES ('5e550000-0000-4000-8000-000000000002@d5b1c943', 0, 'copy', 'the same log is imported from another place; this file adds nothing to it', NULL, NULL, NULL);
+INSERT INTO ingest_issues (source_id, seq, kind, reason, line, byte_offset, session_id) VALUES ('5e550000-0000-4000-8000-000000000002@a254c8ec', 0, 'copy', 'the same log is imported from another place; this file adds nothing to it', NULL, NULL, NULL);
 INSERT INTO ingest_issues (source_id, seq, kind, reason, line, byte_offset, session_id) VALUES ('5e550000-0000-4000-8000-000000000001', 0, 'bad_line', 'not JSON: Expecting value (character 1)', 12, 4436, '5e550000-0000-4000-8000-000000000001');
 INSERT INTO ingest_issues (source_id, seq, kind, reason, line, byte_offset, session_id) VALUES ('5e550000-0000-4000-8000-000000000001', 1, 'not_object', 'JSON array, not an object', 13, 4445, '5e550000-0000-4000-8000-000000000001');
 INSERT INTO ingest_issues (source_id, seq, kind, reason, line, byte_offset, session_id) VALUES ('unrecognised/projects/-home-dev-garden/notes.jsonl', 0, 'unrecognised', 'no format recognises this file; name one with --format if you know it', NULL, NULL, NULL);
@@ -190,9 +190,8 @@ CREATE TABLE session_files (
         session_id TEXT REFERENCES sessions(id), file TEXT, access TEXT, reads INTEGER, edits INTEGER, writes INTEGER,
         lines_added INTEGER, lines_removed INTEGER, first_chunk INTEGER, last_chunk INTEGER, last_at TEXT,
         project_id TEXT REFERENCES projects(id), first_at TEXT, day TEXT, own_reads INTEGER, own_changes INTEGER,
-        path TEXT, read_by TEXT, changed_by TEXT,
-        inherited INTEGER GENERATED ALWAYS AS (own_reads + own_changes = 0) VIRTUAL, PRIMARY KEY (session_id, path));
-INSERT INTO session_files (session_id, file, access, reads, edits, writes, lines_added, lines_removed, first_chunk, last_chunk, last_at, project_id, first_at, day, own_reads, own_changes, path, read_by, changed_by) VALUES ('5e550000-0000-4000-8000-000000000001', 'beds.csv', 'changed', 0, 1, 0, NULL, NULL, 3, 3, '2026-03-02T09:00:16.000Z', 'garden-7e379503', '2026-03-02T09:00:16.000Z', '2026-03-02', 0, 1, '/home/dev/garden/beds.csv', '[]', '[2]');
+        inherited INTEGER, path TEXT, read_by TEXT, changed_by TEXT, PRIMARY KEY (session_id, path));
+INSERT INTO session_files (session_id, file, access, reads, edits, writes, lines_added, lines_removed, first_chunk, last_chunk, last_at, project_id, first_at, day, own_reads, own_changes, inherited, path, read_by, changed_by) VALUES ('5e550000-0000-4000-8000-000000000001', 'beds.csv', 'changed', 0, 1, 0, NULL, NULL, 3, 3, '2026-03-02T09:00:16.000Z', 'garden-7e379503', '2026-03-02T09:00:16.000Z', '2026-03-02', 0, 1, 0, '/home/dev/garden/beds.csv', '[]', '[2]');
 CREATE TABLE session_models (
         session_id TEXT REFERENCES sessions(id), model TEXT, requests INTEGER, output_tokens INTEGER,
         PRIMARY KEY (session_id, model));
@@ -257,7 +256,7 @@ CREATE TABLE sources (
 INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000001:a1', '5e550000-0000-4000-8000-000000000001:a1', 'claude-code', 'agent', 'present', '/home/dev/logs/projects/-home-dev-garden/5e550000-0000-4000-8000-000000000001/subagents/agent-a1.jsonl', 'projects/-home-dev-garden/5e550000-0000-4000-8000-000000000001/subagents/agent-a1.jsonl', '-home-dev-garden', '5e550000-0000-4000-8000-000000000001', 'a1', 1, 1, 790, 1, 1, 0, 2, 790, '7d9c77b6d3ceb04eac0aadb0fe066c70', '7d9c77b6d3ceb04eac0aadb0fe066c70', '2026-03-02T09:01:00.000Z', '2026-03-02T09:01:01.000Z', NULL, '{"offset":790,"line":2,"state":{"last":{"cwd":"/home/dev/garden","git_branch":"main","version":"2.1.100"},"sessions":["5e550000-0000-4000-8000-000000000001"],"hints":[]},"lines":{"message":2},"types":[["assistant","message",1],["user","message",1]],"first_at":1772442060000,"last_at":1772442061000,"refused":null}', '[790]', '2ad358dc9c8c69b465ea9bd16086d86a');
 INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000001/subagents/agent-a1.meta.json', NULL, 'claude-code', 'side', 'present', '/home/dev/logs/projects/-home-dev-garden/5e550000-0000-4000-8000-000000000001/subagents/agent-a1.meta.json', 'projects/-home-dev-garden/5e550000-0000-4000-8000-000000000001/subagents/agent-a1.meta.json', '-home-dev-garden', '5e550000-0000-4000-8000-000000000001', 'a1', 1, 1, 68, 1, 1, 0, NULL, 68, 'ee30421b1b8565073d857cc470946db6', 'ee30421b1b8565073d857cc470946db6', NULL, NULL, NULL, NULL, '[68]', 'fda494276a3a33227cd401f9d854b1eb');
 INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000001/tool-results/t1.txt', NULL, 'claude-code', 'side', 'present', '/home/dev/logs/projects/-home-dev-garden/5e550000-0000-4000-8000-000000000001/tool-results/t1.txt', 'projects/-home-dev-garden/5e550000-0000-4000-8000-000000000001/tool-results/t1.txt', '-home-dev-garden', '5e550000-0000-4000-8000-000000000001', NULL, 1, 1, 1000, 1, 1, 0, NULL, 1000, '465bf0b66cd8a10112178ab1edb1a127', '465bf0b66cd8a10112178ab1edb1a127', NULL, NULL, NULL, NULL, '[1000]', '0bf81613e13f350f0b4fcb0bea9327ef');
-INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000002@d5b1c943', NULL, 'claude-code', 'main', 'copy', '/home/dev/logs/projects/backup/5e550000-0000-4000-8000-000000000002.jsonl', 'projects/backup/5e550000-0000-4000-8000-000000000002.jsonl', 'backup', '5e550000-0000-4000-8000-000000000002', NULL, 1, 1, 1478, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '8d797c796c89ad041a341fb2d2e9ec3a');
+INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000002@a254c8ec', NULL, 'claude-code', 'main', 'copy', '/home/dev/logs/projects/backup/5e550000-0000-4000-8000-000000000002.jsonl', 'projects/backup/5e550000-0000-4000-8000-000000000002.jsonl', 'backup', '5e550000-0000-4000-8000-000000000002', NULL, 1, 1, 1478, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '4fe0ca465ec1a1b67effe330183bd2ff');
 INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000002', '5e550000-0000-4000-8000-000000000002', 'claude-code', 'main', 'present', '/home/dev/logs/projects/-home-dev-garden/5e550000-0000-4000-8000-000000000002.jsonl', 'projects/-home-dev-garden/5e550000-0000-4000-8000-000000000002.jsonl', '-home-dev-garden', '5e550000-0000-4000-8000-000000000002', NULL, 1, 1, 1478, 1, 1, 0, 4, 1478, 'e4d5de565ee676b3f796384f8a0349c8', 'e4d5de565ee676b3f796384f8a0349c8', '2026-03-02T09:00:02.000Z', '2026-03-02T09:00:41.000Z', NULL, '{"offset":1478,"line":4,"state":{"last":{"cwd":"/home/dev/garden","git_branch":"main","version":"2.1.100"},"sessions":["5e550000-0000-4000-8000-000000000001","5e550000-0000-4000-8000-000000000002"],"hints":[]},"lines":{"message":4},"types":[["assistant","message",2],["user","message",2]],"first_at":1772442002000,"last_at":1772442041000,"refused":null}', '[1478]', '237a24cf5e0418ee980fe23e197f3961');
 INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('5e550000-0000-4000-8000-000000000004', '5e550000-0000-4000-8000-000000000004', 'claude-code', 'main', 'gone', '/home/dev/logs/projects/-home-dev-garden/5e550000-0000-4000-8000-000000000004.jsonl', 'projects/-home-dev-garden/5e550000-0000-4000-8000-000000000004.jsonl', '-home-dev-garden', '5e550000-0000-4000-8000-000000000004', NULL, 1, 1, 733, 1, 1, 0, 2, 733, '2c01939e0226da88b3e78f1da44863fd', '2c01939e0226da88b3e78f1da44863fd', '2026-03-02T09:00:02.000Z', '2026-03-02T09:00:03.000Z', NULL, '{"offset":733,"line":2,"state":{"last":{"cwd":"/home/dev/garden","git_branch":"main","version":"2.1.100"},"sessions":["5e550000-0000-4000-8000-000000000004"],"hints":[]},"lines":{"message":2},"types":[["assistant","message",1],["user","message",1]],"first_at":1772442002000,"last_at":1772442003000,"refused":null}', '[733]', 'b7a65b5a5f3434afdf3e65c5618eacf5');
 INSERT INTO sources (id, session_id, format, role, state, path, relative_path, folder, native_id, agent_id, device, inode, size, mtime_ns, ctime_ns, generation, lines, consumed, head_hash, tail_hash, first_at, last_at, refused, checkpoint, archived, checksum) VALUES ('c1', 'c1', 'clm', 'main', 'present', '/home/dev/logs/clm/c1.jsonl', 'clm/c1.jsonl', NULL, 'c1', NULL, 1, 1, 171, 1, 1, 0, 3, 171, 'dcd7364fc345c01c5346a237bda070d6', 'dcd7364fc345c01c5346a237bda070d6', NULL, NULL, NULL, '{"offset":171,"line":3,"state":{"meta":true,"jobs":{}},"lines":{"fact":1,"message":2},"types":[["meta","fact",1],["msg","message",2]],"first_at":null,"last_at":null,"refused":null}', '[171]', '2445836b71137cf9eaa2e1ed0b190163');
@@ -279,7 +278,7 @@ INSERT INTO tool_calls (session_id, chunk_seq, name, subject, status, duration_m
 CREATE VIRTUAL TABLE tool_calls_fts USING fts5 (search_input, search_result, tokenize='unicode61 remove_diacritics 2', content="tool_calls");
 CREATE VIRTUAL TABLE tool_calls_fts_cjk USING fts5 (search_input, search_result, tokenize="unicode61 remove_diacritics 2 categories 'L* M* N* Co'", content='');
 CREATE UNIQUE INDEX idx__sqlite_migrations_migration_set_name ON _sqlite_migrations (migration_set, name);
-CREATE INDEX idx_chunks_day ON chunks (day);
+CREATE INDEX idx_chunks_day_kind_status ON chunks (day, kind, status);
 CREATE INDEX idx_chunks_duration_ms ON chunks (duration_ms);
 CREATE INDEX idx_chunks_kind_status_day ON chunks (kind, status, day);
 CREATE INDEX idx_chunks_started_at ON chunks (started_at);
@@ -290,28 +289,25 @@ CREATE INDEX idx_facts_name ON facts (name);
 CREATE INDEX idx_ingest_issues_kind ON ingest_issues (kind);
 CREATE INDEX idx_ingest_issues_session_id ON ingest_issues (session_id);
 CREATE INDEX idx_message_attachments_sha256 ON message_attachments (sha256);
-CREATE INDEX idx_messages_day ON messages (day);
-CREATE INDEX idx_messages_kind ON messages (kind);
-CREATE INDEX idx_messages_model ON messages (model);
-CREATE INDEX idx_messages_origin_kind_model_day ON messages (origin, kind, model, day);
-CREATE INDEX idx_messages_role ON messages (role);
+CREATE INDEX idx_messages_day_kind_origin ON messages (day, kind, origin);
+CREATE INDEX idx_messages_kind_origin_day ON messages (kind, origin, day);
+CREATE INDEX idx_messages_origin_day_kind ON messages (origin, day, kind);
 CREATE INDEX idx_messages_session_id_chunk_seq ON messages (session_id, chunk_seq);
 CREATE INDEX idx_messages_uuid ON messages (uuid);
 CREATE INDEX idx_record_types_disposition ON record_types (disposition);
 CREATE INDEX idx_record_types_type ON record_types (type);
 CREATE INDEX idx_requests_at ON requests (at);
-CREATE INDEX idx_requests_day_model_inherited_output_tokens_cost_usd ON requests (day, model, inherited, output_tokens, cost_usd);
-CREATE INDEX idx_requests_model ON requests (model);
-CREATE INDEX idx_requests_project_id ON requests (project_id);
+CREATE INDEX idx_requests_day_model_inherited_project_id_output_tokens_cost_usd ON requests (day, model, inherited, project_id, output_tokens, cost_usd);
+CREATE INDEX idx_requests_model_project_id_day_inherited ON requests (model, project_id, day, inherited);
+CREATE INDEX idx_requests_project_id_model_day_inherited ON requests (project_id, model, day, inherited);
 CREATE INDEX idx_requests_reply_id ON requests (reply_id);
-CREATE INDEX idx_session_files_access_file ON session_files (access, file);
-CREATE INDEX idx_session_files_day ON session_files (day);
+CREATE INDEX idx_session_files_access_file_project_id_day_inherited ON session_files (access, file, project_id, day, inherited);
+CREATE INDEX idx_session_files_day_access_inherited_project_id_file ON session_files (day, access, inherited, project_id, file);
 CREATE INDEX idx_session_files_edits ON session_files (edits);
-CREATE INDEX idx_session_files_file ON session_files (file);
-CREATE INDEX idx_session_files_inherited_access_file ON session_files (inherited, access, file);
+CREATE INDEX idx_session_files_file_access_inherited_project_id_day ON session_files (file, access, inherited, project_id, day);
 CREATE INDEX idx_session_files_last_at ON session_files (last_at);
 CREATE INDEX idx_session_files_path ON session_files (path);
-CREATE INDEX idx_session_files_project_id ON session_files (project_id);
+CREATE INDEX idx_session_files_project_id_file_access_day_inherited ON session_files (project_id, file, access, day, inherited);
 CREATE INDEX idx_session_models_model ON session_models (model);
 CREATE INDEX idx_session_tools_tool ON session_tools (tool);
 CREATE INDEX idx_sessions_agent_type ON sessions (agent_type);
@@ -337,14 +333,14 @@ CREATE INDEX idx_sources_path ON sources (path);
 CREATE INDEX idx_sources_role ON sources (role);
 CREATE INDEX idx_sources_session_id ON sources (session_id);
 CREATE INDEX idx_sources_state ON sources (state);
-CREATE INDEX idx_tool_calls_day ON tool_calls (day);
+CREATE INDEX idx_tool_calls_day_name_status_project_id_inherited ON tool_calls (day, name, status, project_id, inherited);
 CREATE INDEX idx_tool_calls_duration_ms ON tool_calls (duration_ms);
 CREATE INDEX idx_tool_calls_inherited_name_status_duration_ms_path ON tool_calls (inherited, name, status, duration_ms, path);
-CREATE INDEX idx_tool_calls_name_status_inherited_day ON tool_calls (name, status, inherited, day);
+CREATE INDEX idx_tool_calls_name_status_inherited_day_project_id ON tool_calls (name, status, inherited, day, project_id);
 CREATE INDEX idx_tool_calls_path ON tool_calls (path);
-CREATE INDEX idx_tool_calls_project_id ON tool_calls (project_id);
+CREATE INDEX idx_tool_calls_project_id_session_id_seq_name_status_day_inherited ON tool_calls (project_id, session_id, seq, name, status, day, inherited);
 CREATE INDEX idx_tool_calls_session_id_chunk_seq ON tool_calls (session_id, chunk_seq);
-CREATE INDEX idx_tool_calls_status ON tool_calls (status);
+CREATE INDEX idx_tool_calls_status_name_day_project_id_inherited ON tool_calls (status, name, day, project_id, inherited);
 CREATE INDEX idx_tool_calls_subagent_id ON tool_calls (subagent_id);
 INSERT INTO messages_fts(messages_fts) VALUES ('rebuild');
 INSERT INTO messages_fts(messages_fts, rank) VALUES ('hashsize', 16777216);
