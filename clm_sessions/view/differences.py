@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from clm_sessions.model import SessionInfo
-from clm_sessions.view.words import duration
+from clm_sessions.view.words import cost, duration
 
 _TOOLS = 30
 
@@ -42,6 +42,7 @@ _FIGURES: tuple[tuple[str, Callable[[SessionInfo], str]], ...] = (
     ("Output tokens", lambda info: number(info.usage.output)),
     ("Cache read tokens", lambda info: number(info.usage.cache_read)),
     ("Cache written tokens", lambda info: number(info.usage.cache_creation)),
+    ("Cost", lambda info: cost(info.cost_usd, info.unpriced_requests)),
     ("Compactions", lambda info: number(info.compactions)),
     ("Interruptions", lambda info: number(info.interruptions)),
     ("Subagents", lambda info: number(info.subagents)),

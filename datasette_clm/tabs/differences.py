@@ -7,12 +7,16 @@ from collections.abc import Iterator
 
 from clm_sessions.model import SessionInfo
 from clm_sessions.view.differences import Difference, number, of_figures, of_tools, told
+from datasette_clm.pricing import priced
 from datasette_clm.visit import Visit
 
 
 def differences(db: sqlite3.Connection, visit: Visit, a: SessionInfo, b: SessionInfo) -> list[Difference]:
     """The figures of two sessions, those of tools only if they may be read; what is nothing in both is left out."""
-    found = [Difference(what="Agent", a=_agent(visit, a), b=_agent(visit, b)), *of_figures(a, b)]
+    found = [
+        Difference(what="Agent", a=_agent(visit, a), b=_agent(visit, b)),
+        *of_figures(priced(db, a, visit), priced(db, b, visit)),
+    ]
     if "tool_calls" in visit.tables:
         found += _files(db, a.id, b.id)
         if "session_tools" in visit.tables:
