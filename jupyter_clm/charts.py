@@ -16,7 +16,7 @@ from clm_sessions import charts, times
 from clm_sessions.charts.look import vl_convert
 from clm_sessions.errors import UsageError
 from clm_sessions.overview import NEEDS, WANTS, Asked, Overview, overview
-from clm_sessions.view.timeline import Bar, Log, Turn, bars, turns
+from clm_sessions.view.timeline import Bar, Turn, of_turn, turns
 from jupyter_clm.select import When, moment
 
 if TYPE_CHECKING:
@@ -72,11 +72,15 @@ def session_timeline(session: NotebookSession, *, turn: int | None = None) -> Ch
 
     The first 120 bars with a time are shown. UsageError if there is no such turn.
     """
+    from jupyter_clm.session import registry
+
     every = turns(session.core.chunks)
     if turn is None:
         rows = [_of_turn(each) for each in every]
     elif 0 < turn <= len(every):
-        rows = [_of_bar(bar) for bar in _bars(session, every[turn - 1])]
+        before = every[turn - 2].ended_at if turn > 1 else None
+        found = of_turn(session.core, every[turn - 1], registry().describe, before=before)
+        rows = [_of_bar(bar) for bar in found]
     else:
         raise UsageError(f"no turn {turn}: this session has {len(every)}, counted from 1")
     timed = [row for row in rows if row["start"] is not None and row["end"] is not None]
@@ -135,20 +139,6 @@ def _of_bar(bar: Bar) -> dict[str, Any]:
     label = f"{bar.label} {bar.about}".strip()
     kind = "failed" if failed else _KINDS.get(bar.kind, bar.kind)
     return {"label": label, "kind": kind, "start": bar.start, "end": bar.end, "depth": bar.depth}
-
-
-def _bars(session: NotebookSession, turn: Turn) -> Iterable[Bar]:
-    from jupyter_clm.session import registry
-
-    found = session.contents(turn.first, turn.last + 1)
-    log = Log(
-        info=session.info,
-        messages={seq: content.messages[seq] for content in found for seq in content.chunk.messages},
-        chunks={seq: content.chunk.seq for content in found for seq in content.chunk.messages},
-        calls=[call for content in found for call in content.tool_calls],
-        agents=[Log(info=info, messages={}) for content in found for info in content.subagents],
-    )
-    return bars(log, registry().describe)
 
 
 def _shown(chart: Chart) -> Chart:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from clm_sessions.model import Chunk, Message, Session, SessionInfo, ToolCall
+from clm_sessions.model import Chunk, ChunkContent, Message, SessionInfo, ToolCall
 from clm_sessions.view.build import compaction
 from clm_sessions.view.model import ToolView
 from clm_sessions.view.steps import Agents
@@ -82,6 +83,21 @@ class Log:
     left: int = 0
 
 
+class Held(Protocol):
+    """A session as values, or in a database."""
+
+    @property
+    def info(self) -> SessionInfo:
+        """The facts of the session."""
+
+    @property
+    def subagents(self) -> Sequence[Held]:
+        """Its direct subagents."""
+
+    def contents(self, start: int = 0, stop: int | None = None) -> list[ChunkContent]:
+        """Chunks ``start`` to ``stop`` with all that stands in them."""
+
+
 def turns(chunks: Iterable[Chunk]) -> list[Turn]:
     """The turns of a session, in order: one begins at every prompt, command or compaction."""
     groups: list[list[Chunk]] = []
@@ -137,35 +153,24 @@ def bars(log: Log, describe: Describe, depth: int = 0) -> Iterator[Bar]:
         yield Bar(kind="more", depth=depth, label="more", session=log.info.id, count=log.left)
 
 
-def of_session(session: Session, describe: Describe = lambda _call: None) -> list[tuple[Turn, list[Bar]]]:
-    """All turns of a session held in memory, each with its bars (for notebooks)."""
-    found = []
-    before = None
-    for turn in turns(session.chunks):
-        seqs = {seq: chunk.seq for chunk in session.chunks[turn.first : turn.last + 1] for seq in chunk.messages}
-        messages = {seq: session.messages[seq] for seq in seqs}
-        wanted = set(turn.subagents)
-        log = Log(
-            info=session.info,
-            messages=messages,
-            chunks=seqs,
-            calls=[call for call in session.tool_calls if call.message in messages],
-            agents=[_whole(agent) for agent in session.subagents if agent.info.agent_id in wanted],
-            before=before,
-        )
-        found.append((turn, list(bars(log, describe))))
-        before = max((m.at for m in messages.values() if m.at is not None), default=before)
-    return found
+def of_turn(session: Held, turn: Turn, describe: Describe, *, before: int | None = None) -> list[Bar]:
+    """The bars of one turn, with all that its subagents did. ``before``: the last time recorded before it."""
+    return list(bars(_held(session, range(turn.first, turn.last + 1), before), describe))
 
 
-def _whole(session: Session) -> Log:
-    seqs = {seq: chunk.seq for chunk in session.chunks for seq in chunk.messages}
+def _held(session: Held, seqs: range | None = None, before: int | None = None) -> Log:
+    """Some chunks of a session and their subagents; without ``seqs`` all of it."""
+    found = session.contents(seqs.start, seqs.stop) if seqs else session.contents()
+    chunks = {seq: content.chunk.seq for content in found for seq in content.chunk.messages}
+    messages = {seq: content.messages[seq] for content in found for seq in content.chunk.messages}
+    here = {info.id for content in found for info in content.subagents}
     return Log(
         info=session.info,
-        messages={seq: session.messages[seq] for seq in sorted(seqs)},
-        chunks=seqs,
-        calls=session.tool_calls,
-        agents=[_whole(agent) for agent in session.subagents],
+        messages={seq: messages[seq] for seq in sorted(messages)},
+        chunks=chunks,
+        calls=[call for content in found for call in content.tool_calls],
+        agents=[_held(agent) for agent in session.subagents if seqs is None or agent.info.id in here],
+        before=before,
     )
 
 

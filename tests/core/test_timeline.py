@@ -4,7 +4,7 @@ import clm_sessions
 from clm_sessions.tools.table import describe
 from clm_sessions.view.align import align
 from clm_sessions.view.scale import packed, scale
-from clm_sessions.view.timeline import of_session, turns
+from clm_sessions.view.timeline import of_turn, turns
 from support.logs import entry, session_id, text, turn, write_log
 from support.site import tool_turn
 
@@ -13,6 +13,10 @@ SID = session_id(9)
 
 def loaded(tmp_path, lines):
     return clm_sessions.load(write_log(tmp_path / "-home-dev-garden" / f"{SID}.jsonl", lines))
+
+
+def all_bars(session):
+    return [of_turn(session, turn, describe) for turn in turns(session.chunks)]
 
 
 def use(number, name, **given):
@@ -41,7 +45,7 @@ def test_a_reply_begins_at_the_entry_before_it_and_its_tools_stand_below_it(tmp_
             entry("assistant", 9, text("finished"), session=SID),
         ],
     )
-    ((_turn, bars),) = of_session(session, describe)
+    (bars,) = all_bars(session)
     assert [(bar.kind, bar.depth, bar.label, bar.duration_ms, bar.status) for bar in bars] == [
         ("reply", 0, "reply", 5000, None),
         ("tool", 1, "Bash", 1000, "error"),
@@ -61,7 +65,7 @@ def test_the_parts_of_one_reply_are_one_bar_though_results_stand_between_them(tm
             result(2, 4),
         ],
     )
-    ((_turn, bars),) = of_session(session, describe)
+    (bars,) = all_bars(session)
     assert [bar.kind for bar in bars] == ["reply", "tool", "tool"]
     assert bars[0].duration_ms == 3000
 
@@ -76,7 +80,7 @@ def test_calls_that_ran_at_the_same_time_overlap(tmp_path):
             result(2, 9),
         ],
     )
-    ((_turn, bars),) = of_session(session, describe)
+    (bars,) = all_bars(session)
     first, second = bars[1:]
     assert first.start < second.end
     assert second.start < first.end
@@ -93,7 +97,7 @@ def test_what_was_never_answered_has_no_end_and_what_has_no_time_gets_none(tmp_p
             timeless,
         ],
     )
-    ((_turn, bars),) = of_session(session, describe)
+    (bars,) = all_bars(session)
     assert [(bar.kind, bar.start is None, bar.end is None) for bar in bars] == [
         ("reply", False, False),
         ("tool", False, True),
@@ -111,7 +115,7 @@ def test_a_clock_that_runs_backwards_makes_no_bar_of_negative_length(tmp_path):
             result(1, 3),
         ],
     )
-    ((_turn, bars),) = of_session(session, describe)
+    (bars,) = all_bars(session)
     assert [bar.duration_ms for bar in bars] == [0, 0]
 
 
@@ -120,7 +124,7 @@ def test_subagents_nest_to_any_depth_in_the_demo_logs():
 
     demo = Path(__file__).parent.parent.parent / "demo" / "logs" / "claude"
     found = next(demo.rglob("ada2de14-42d0-4d0a-8fb5-2888590c60ab.jsonl"))
-    bars = [bar for _turn, rows in of_session(clm_sessions.load(found), describe) for bar in rows]
+    bars = [bar for rows in all_bars(clm_sessions.load(found)) for bar in rows]
     agents = [bar for bar in bars if bar.kind == "agent"]
     assert [bar.depth for bar in agents] == [1, 1, 1, 3]
     assert {bar.session for bar in bars if bar.depth == 4} == {agents[-1].agent}
