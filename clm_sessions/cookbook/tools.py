@@ -2,8 +2,6 @@
 
 from clm_sessions.cookbook.recipe import GROUPS, Recipe, sql
 
-_EDITS = "('Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'apply_patch', 'edit', 'write', 'str_replace')"
-
 
 def _recipe(name: str, title: str, about: str, query: str, *tables: str) -> Recipe:
     return Recipe(name=name, group=GROUPS[1], title=title, about=about, tables=tables, sql=sql(query))
@@ -53,13 +51,14 @@ TOOLS = (
     """, "tool_calls", "sessions",
     ),
     _recipe(
-        "most_edited_files", "The most edited files", "Files by calls that write to them, and in how many of them the tool failed.",
-        f"""
-    SELECT t.path AS file, count(*) AS edits, sum(t.status = 'error') AS errors
-    FROM tool_calls t
-    WHERE t.inherited = 0 AND t.name IN {_EDITS} AND t.path IS NOT NULL
-    GROUP BY t.path ORDER BY edits DESC LIMIT 200
-    """, "tool_calls",
+        "most_edited_files", "The most edited files", "Files by how often tools changed them, in how many sessions; only calls that went well.",
+        """
+    SELECT f.path AS file, sum(f.own_changes) AS changes, count(*) AS sessions, sum(f.lines_added) AS lines_added,
+      sum(f.lines_removed) AS lines_removed, max(f.last_at) AS last_at
+    FROM session_files f
+    WHERE f.access = 'changed' AND f.own_changes > 0
+    GROUP BY f.path ORDER BY changes DESC, f.path LIMIT 200
+    """, "session_files",
     ),
     _recipe(
         "recent_errors", "What tools failed with", "The newest 200 failed calls with the beginning of what came back.",
