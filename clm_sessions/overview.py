@@ -15,7 +15,7 @@ from typing import Any
 from clm_sessions.times import plausible
 
 NEEDS = ("sessions",)
-WANTS = ("requests", "tool_calls", "messages", "chunks", "sources", "source_lines", "ingest_issues")
+WANTS = ("requests", "daily_usage", "tool_calls", "messages", "chunks", "sources", "source_lines", "ingest_issues")
 SHOWN = 6
 """How many of the recent sessions, and of the places where a session was cut, are given."""
 _PROJECT = "coalesce(s.project_id, '~' || s.project_name)"
@@ -145,7 +145,7 @@ def overview(db: sqlite3.Connection, asked: Asked, tables: Collection[str]) -> O
         f"SELECT {_PROJECT}, min(coalesce(s.project_name, s.project_id)) FROM sessions s WHERE {_PROJECT} IS NOT NULL GROUP BY 1 ORDER BY 2, 1"
     ).fetchall()
     projects = _projects(db, asked)
-    models = _models(db, asked) if "requests" in tables else None
+    models = _models(db, asked) if {"requests", "daily_usage"} <= set(tables) else None
     tools = _tools(db, asked) if "tool_calls" in tables else None
     return Overview(
         asked=asked,
@@ -225,10 +225,10 @@ def _days(db: sqlite3.Connection, asked: Asked) -> list[tuple[str, int]]:
 
 
 def _models(db: sqlite3.Connection, asked: Asked) -> list[Used]:
-    where, bound = asked.where("r.day", "r.session_id")
+    where, bound = asked.where("u.day", "u.session_id")
     sql = (
-        "SELECT r.day, r.model, sum(r.output_tokens), sum(r.cost_usd), count(*), count(*) - count(r.cost_usd) "
-        f"FROM requests r WHERE r.inherited = 0 AND {where} GROUP BY 1, 2"
+        "SELECT u.day, u.model, sum(u.output_tokens), sum(u.cost_usd), sum(u.replies), sum(u.unpriced_replies) "
+        f"FROM daily_usage u WHERE {where} GROUP BY 1, 2"
     )
     return [
         Used(
