@@ -15,11 +15,24 @@ from typing import Any
 from clm_sessions.times import plausible
 
 NEEDS = ("sessions",)
-WANTS = ("requests", "daily_usage", "tool_calls", "messages", "chunks", "sources", "source_lines", "ingest_issues")
+WANTS = (
+    "requests",
+    "daily_usage",
+    "tool_calls",
+    "messages",
+    "chunks",
+    "projects",
+    "sources",
+    "source_lines",
+    "ingest_issues",
+)
 SHOWN = 6
 """How many of the recent sessions, and of the places where a session was cut, are given."""
 _PROJECT = "coalesce(s.project_id, '~' || s.project_name)"
 _WHOLE = "s.role IN ('main', 'orphan')"
+_NAMED = ("sessions s LEFT JOIN projects p ON p.id = s.project_id", "coalesce(p.label, s.project_name, s.project_id)")
+_UNNAMED = ("sessions s", "coalesce(s.project_name, s.project_id)")
+"""Where sessions are read from, and what their project is called: projects of one name are told apart, if they may be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,10 +154,11 @@ class Overview:
 def overview(db: sqlite3.Connection, asked: Asked, tables: Collection[str]) -> Overview:
     """Read it. Only ``tables`` (and ``sessions``) are read; what stands in others is None."""
     known = [day for (day,) in db.execute(f"SELECT DISTINCT s.day FROM sessions s WHERE {_WHOLE}") if plausible(day)]
+    source, name = _NAMED if "projects" in tables else _UNNAMED
     names = db.execute(
-        f"SELECT {_PROJECT}, min(coalesce(s.project_name, s.project_id)) FROM sessions s WHERE {_PROJECT} IS NOT NULL GROUP BY 1 ORDER BY 2, 1"
+        f"SELECT {_PROJECT}, min({name}) FROM {source} WHERE {_PROJECT} IS NOT NULL GROUP BY 1 ORDER BY 2, 1"
     ).fetchall()
-    projects = _projects(db, asked)
+    projects = _projects(db, asked, source, name)
     models = _models(db, asked) if {"requests", "daily_usage"} <= set(tables) else None
     tools = _tools(db, asked) if "tool_calls" in tables else None
     return Overview(
@@ -157,7 +171,7 @@ def overview(db: sqlite3.Connection, asked: Asked, tables: Collection[str]) -> O
         models=models,
         tools=tools,
         projects=projects,
-        recent=_recent(db, asked),
+        recent=_recent(db, asked, source, name),
         cuts=_cuts(db, asked) if "chunks" in tables else None,
     )
 
@@ -249,11 +263,11 @@ def _tools(db: sqlite3.Connection, asked: Asked) -> list[Tool]:
     return [Tool(tool=tool, calls=calls, errors=errors or 0) for tool, calls, errors in db.execute(sql, bound)]
 
 
-def _projects(db: sqlite3.Connection, asked: Asked) -> list[Project]:
+def _projects(db: sqlite3.Connection, asked: Asked, source: str, name: str) -> list[Project]:
     where, bound = asked.where("s.day")
     sql = (
-        f"SELECT {_PROJECT}, min(coalesce(s.project_name, s.project_id)), sum({_WHOLE}), sum(s.own_output_tokens), max(s.day) "
-        f"FROM sessions s WHERE {where} GROUP BY 1 HAVING sum({_WHOLE}) > 0 ORDER BY 3 DESC, 2"
+        f"SELECT {_PROJECT}, min({name}), sum({_WHOLE}), sum(s.own_output_tokens), max(s.day) "
+        f"FROM {source} WHERE {where} GROUP BY 1 HAVING sum({_WHOLE}) > 0 ORDER BY 3 DESC, 2"
     )
     return [
         Project(key=key, name=name, sessions=sessions, output_tokens=tokens, last=last if plausible(last) else None)
@@ -261,11 +275,11 @@ def _projects(db: sqlite3.Connection, asked: Asked) -> list[Project]:
     ]
 
 
-def _recent(db: sqlite3.Connection, asked: Asked) -> list[Recent]:
+def _recent(db: sqlite3.Connection, asked: Asked, source: str, name: str) -> list[Recent]:
     where, bound = asked.where("s.day")
     sql = (
-        "SELECT s.id, s.title, coalesce(s.project_name, s.project_id), s.git_branch, s.status, s.prompts, s.tool_errors, "
-        f"coalesce(s.ended_at, s.started_at) FROM sessions s WHERE {_WHOLE} AND {where} ORDER BY 8 DESC, 1 LIMIT {SHOWN}"
+        f"SELECT s.id, s.title, {name}, s.git_branch, s.status, s.prompts, s.tool_errors, "
+        f"coalesce(s.ended_at, s.started_at) FROM {source} WHERE {_WHOLE} AND {where} ORDER BY 8 DESC, 1 LIMIT {SHOWN}"
     )
     names = ("id", "title", "project", "branch", "status", "prompts", "errors", "at")
     return [Recent(**dict(zip(names, row, strict=True))) for row in db.execute(sql, bound)]

@@ -1,5 +1,6 @@
 """The overview counts everything once: its figures are those of ``stats``, which has proofs of its own."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from clm_sessions.overview import WANTS, Asked, overview
 from clm_sessions.stats import stats
 from clm_sessions.store.connect import open_reader
 from clm_sessions.store.narrow import Narrow
-from support.logs import import_logs
+from support.logs import import_logs, session_id, turn, write_log
 
 ROOT = Path(__file__).parents[2]
 
@@ -96,3 +97,16 @@ def test_the_sums_over_replies_and_calls_read_an_index_and_no_row(demo):
     ):
         plan = " ".join(row[3] for row in demo.execute(f"EXPLAIN QUERY PLAN {sql}"))
         assert "USING COVERING INDEX" in plan
+
+
+def test_projects_of_one_name_are_told_apart_by_their_folders_unless_those_may_not_be_read(tmp_path):
+    for number, cwd in enumerate(("/home/ann/garden", "/home/bob/garden", "/home/bob/tide"), 1):
+        log = turn(1, "Water", "Done", session=session_id(number), cwd=cwd)
+        write_log(tmp_path / "logs" / f"-p{number}" / f"{session_id(number)}.jsonl", log)
+    import_logs(tmp_path / "named.db", tmp_path / "logs")
+    with closing(open_reader(tmp_path / "named.db")) as db:
+        found, closed = overview(db, Asked(), WANTS), overview(db, Asked(), ())
+    names = ["ann/garden", "bob/garden", "tide"]
+    assert [name for _key, name in found.names] == sorted(one.name for one in found.projects) == names
+    assert sorted(one.project for one in found.recent) == names
+    assert [name for _key, name in closed.names] == ["garden", "garden", "tide"]
