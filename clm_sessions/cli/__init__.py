@@ -29,6 +29,7 @@ COMMANDS = {
     "export-table": "exporting.export_table",
     "export-log": "keeping.export_log",
     "publish": "publishing.publish_",
+    "site": "siting.site_",
     "forget": "forgetting.forget_",
     "check": "looking.check_",
     "verify": "keeping.verify",
