@@ -16,7 +16,9 @@ from clm_sessions.view.words import plural
 @click.argument("database", metavar="DB", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--title", default="Agent sessions", show_default=True, help="What the site is called.")
-@click.option("--private", is_flag=True, help="Also of a database that is no published copy; the files are yours alone.")
+@click.option(
+    "--private", is_flag=True, help="Also of a database that is no published copy; the files are yours alone."
+)
 @click.pass_obj
 def site_(obj: dict[str, Registry], database: Path, folder: Path, title: str, private: bool) -> None:
     """Write a static site of a published copy DB into FOLDER: a list with facets and search, a page for each session.

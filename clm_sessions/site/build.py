@@ -187,5 +187,3 @@ def _said(view: ChunkView) -> Iterator[tuple[int, str, str]]:
     text = "\n\n".join(section.text for section in sections if section.kind in {"text", "markdown", "command"})
     if text.strip():
         yield view.seq, _SAYS.get(view.kind, "Text"), text[:INDEXED_CHARACTERS]
-
-

@@ -60,8 +60,8 @@ class Facets:
                 values.sort(reverse=True)
             self.facets.append(Facet(name=name, label=label, first=first, values=values))
             numbers = {value: first + n for n, (value, _count) in enumerate(values)}
-            for held, one in zip(self._numbers, has, strict=True):
-                held += sorted({numbers[value] for value in one[name] if value in numbers})
+            for row, one in zip(self._numbers, has, strict=True):
+                row.extend(sorted({numbers[value] for value in one[name] if value in numbers}))
             first += len(values)
 
     def of(self, row: int) -> str:
@@ -112,9 +112,7 @@ def _tools(db: sqlite3.Connection) -> Mapping[str, list[str]]:
 
 
 def _group(facet: Facet) -> str:
-    boxes = [
-        _box(facet.name, facet.first + n, label, count) for n, (label, count) in enumerate(facet.values)
-    ]
+    boxes = [_box(facet.name, facet.first + n, label, count) for n, (label, count) in enumerate(facet.values)]
     more = _list(boxes[_SHOWN:])
     rest = f"<details><summary>{len(boxes) - _SHOWN:,} more</summary>{more}</details>" if more else ""
     return f"<fieldset><legend>{facet.label}</legend>{_list(boxes[:_SHOWN])}{rest}</fieldset>"

@@ -79,7 +79,9 @@ def _in_the_way(folder: Path, names: list[str], before: list[str]) -> None:
     for name in names:
         path = folder / name
         parent = path.parent
-        odd = parent if parent != folder and (parent.is_symlink() or (parent.exists() and not parent.is_dir())) else None
+        odd = (
+            parent if parent != folder and (parent.is_symlink() or (parent.exists() and not parent.is_dir())) else None
+        )
         if odd is None and os.path.lexists(path) and (name not in known or path.is_symlink() or not path.is_file()):
             odd = path
         if odd is not None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from clm_sessions.render.escape import esc
 from clm_sessions.site.about import About
 
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'"
-)
+POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'"
 """Scripts and styles come from files of the site alone; nothing else is loaded, and nothing is sent anywhere."""
 
 

@@ -23,7 +23,9 @@ def listing(
     first_prompts: Mapping[str, str],
 ) -> str:
     """The page. ``names``: the file of each session; ``agents``: the label of each format; ``first_prompts``: plain text."""
-    rows = "".join(_row(info, facets.of(n), names, agents, first_prompts.get(info.id, "")) for n, info in enumerate(infos))
+    rows = "".join(
+        _row(info, facets.of(n), names, agents, first_prompts.get(info.id, "")) for n, info in enumerate(infos)
+    )
     beside = facets.html()
     body = (
         f'<header class="clm-top"><h1 class="clm-title">{bdi(about.title)}</h1>'

@@ -53,9 +53,7 @@ def _body(
 ) -> Iterator[str]:
     yield '<nav class="clm-crumbs" aria-label="Way back"><a rel="up" href="../index.html">All sessions</a></nav>\n'
     if number == 1:
-        yield render.session_header_html(
-            made.session.info, agent=made.agent, bars=bars, href=made.cards.href, level=1
-        )
+        yield render.session_header_html(made.session.info, agent=made.agent, bars=bars, href=made.cards.href, level=1)
         yield _around(made)
     else:
         title = bdi(one_line(made.session.info.title or made.session.info.native_id, 200))

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from clm_sessions.store.unspaced import CHARACTERS
@@ -73,7 +74,7 @@ class Index:
         size = 0
         for word in sorted(self._places, key=lambda word: word.encode("utf-16-be", "surrogatepass")):
             places = self._places[word]
-            steps = [places[0], *(after - before for before, after in zip(places, places[1:], strict=False))]
+            steps = [places[0], *(after - before for before, after in pairwise(places))]
             held.append((word, steps))
             size += len(word) + 2 + 2 * len(steps)
             if size >= FILE:

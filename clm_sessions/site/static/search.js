@@ -52,22 +52,23 @@ function clmData(name, value) {
     return text.normalize("NFD").replace(/[\u0300-\u036f]/g, "").normalize("NFKC").toLowerCase();
   }
 
-  /* {word, begins, whole}: a word of the index, whether more may follow, and whether it stands between spaces in texts. */
+  /* {word, begins, spaced}: a word of the index; whether it may go on, as the last one and longer ones may; and whether
+     words of its script stand between spaces. */
   function termsOf(text, unspaced) {
     const run = new RegExp(`([${unspaced}]+)`, "u");
-    const found = [];
+    const terms = [];
     const pieces = folded(text).match(/[\p{L}\p{N}]+/gu) || [];
     pieces.forEach((piece, place) => {
-      const last = place === pieces.length - 1;
-      piece.split(run).forEach((part, n, parts) => {
+      const short = place < pieces.length - 1 ? 3 : 1;
+      piece.split(run).forEach((part, n) => {
         const letters = [...part];
         if (!part) return;
-        if (n % 2 === 0) found.push({ word: part.slice(0, LONGEST), begins: (last && n >= parts.length - 1 && part.length > 1) || part.length > LONGEST, spaced: true });
-        else if (letters.length === 1) found.push({ word: part, begins: true, spaced: false });
-        else for (let i = 0; i + 1 < letters.length; i += 1) found.push({ word: letters[i] + letters[i + 1], begins: false, spaced: false });
+        if (n % 2 === 0) terms.push({ word: letters.slice(0, LONGEST).join(""), begins: letters.length > short, spaced: true });
+        else if (letters.length === 1) terms.push({ word: part, begins: true, spaced: false });
+        else for (let i = 0; i + 1 < letters.length; i += 1) terms.push({ word: letters[i] + letters[i + 1], begins: false, spaced: false });
       });
     });
-    return found.slice(0, 32);
+    return terms.slice(0, 32);
   }
 
   /* -- the index -- */
