@@ -32,7 +32,7 @@ def listing(
         f'<p class="clm-sum">{" · ".join(_sums(infos))}</p></header>\n{_SEARCH}'
         f'<div class="{"clm-browse" if beside else "clm-alone"}">{beside}<section aria-labelledby="clm-list-h">'
         f'<div class="clm-count"><h2 id="clm-list-h" role="status">{plural(len(infos), "session")}</h2>{_ORDER}</div>\n'
-        f'<ol class="clm-sessions">\n{rows}</ol>\n<p class="clm-rest" hidden><button type="button">Show more</button></p></section></div>\n'
+        f'<ol class="clm-sessions">\n{rows}</ol>\n{_NOTHING}<p class="clm-rest" hidden><button type="button">Show more</button></p></section></div>\n'
     )
     return page(about.title, body, about=about, script="search")
 
@@ -41,6 +41,10 @@ _SEARCH = (
     '<form class="clm-find" role="search" hidden><label class="clm-sr" for="clm-q">Search prompts, titles and replies</label>'
     '<input id="clm-q" type="search" placeholder="Search prompts, titles and replies" autocomplete="off" maxlength="200">'
     "<button>Search</button></form>\n"
+)
+_NOTHING = (
+    '<p class="clm-nothing" hidden>No session fits. All words must stand in one prompt, title or reply; longer words, and the '
+    "last one, may be the beginning of a word. What tools said is not searched here.</p>\n"
 )
 _ORDER = (
     '<label class="clm-order" hidden>Order <select><option value="0">newest first</option><option value="1">longest</option>'

@@ -14,6 +14,7 @@ function clmData(name, value) {
   const boxes = facets ? [...facets.querySelectorAll("input[type=checkbox]")] : [];
   const order = root.querySelector(".clm-order select");
   const rest = root.querySelector(".clm-rest");
+  const nothing = root.querySelector(".clm-nothing");
   const head = root.querySelector("#clm-list-h");
   const rows = [...list.children].map((item, index) => ({
     item,
@@ -161,7 +162,9 @@ function clmData(name, value) {
       row.item.hidden = !shown.has(row);
       row.item.querySelector(".clm-places")?.remove();
     }
-    list.append(...[...shown].map((row) => row.item));
+    const inOrder = [...shown].map((row) => row.item);
+    if (inOrder.some((item, n) => n && !(inOrder[n - 1].compareDocumentPosition(item) & Node.DOCUMENT_POSITION_FOLLOWING))) list.append(...inOrder);
+    nothing.hidden = fitting.length > 0;
     rest.hidden = fitting.length <= limit;
     const places = found ? fitting.reduce((sum, row) => sum + found.places.get(row.index).length, 0) : 0;
     const words = fitting.length === rows.length ? `${rows.length.toLocaleString()} sessions` : `${fitting.length.toLocaleString()} of ${rows.length.toLocaleString()} sessions`;
@@ -207,8 +210,9 @@ function clmData(name, value) {
     const plain = folded(text);
     const same = plain.length === text.length ? plain : text.toLowerCase();
     const first = Math.max(0, same.search(pattern));
-    const start = Math.max(0, first - 70);
-    const end = Math.min(text.length, first + 190);
+    const before = first > 50 ? text.indexOf(" ", first - 50) + 1 : 0;
+    const start = before > first ? first - 50 : before;
+    const end = Math.min(text.length, first + 210);
     const nodes = [start ? "… " : ""];
     let at = start;
     pattern.lastIndex = start;

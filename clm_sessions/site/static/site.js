@@ -15,12 +15,13 @@ const clmSite = (() => {
   /* Times are written in UTC; show the reader's own. */
   function localTimes() {
     const clock = { hour: "2-digit", minute: "2-digit" };
-    const full = { day: "numeric", month: "short", year: "numeric", ...clock };
+    const short = new Intl.DateTimeFormat(undefined, clock);
+    const full = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric", ...clock });
     for (const time of root.querySelectorAll("time[datetime]")) {
       const at = new Date(time.dateTime);
       if (Number.isNaN(at.getTime())) continue;
-      time.title = `${at.toLocaleString()} (${time.dateTime})`;
-      time.textContent = at.toLocaleString(undefined, time.textContent.length > 5 ? full : clock);
+      time.title = `${full.format(at)} (${time.dateTime})`;
+      time.textContent = (time.textContent.length > 5 ? full : short).format(at);
     }
   }
 
