@@ -10,12 +10,12 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from clm_sessions.errors import UsageError
-from clm_sessions.site.names import MADE
+from clm_sessions.site.names import FOLDERS, MADE
 
 MARKER = "clm-site.json"
 Write = Callable[[str, str], None]
@@ -29,27 +29,28 @@ def site_folder(folder: Path, *, private: bool) -> Iterator[Write]:
     ``private``: readable by its owner alone. UsageError if there is something in the folder that is no site of ours, or a
     file in the way that it did not make.
     """
+    folder = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow a link
     before = _made_before(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent))
     fresh.chmod(0o700 if private else 0o755)
     names: list[str] = []
 
+    mode = 0o600 if private else 0o644
+
     def write(name: str, text: str) -> None:
         path = fresh / name
         path.parent.mkdir(exist_ok=True, mode=0o700 if private else 0o755)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o644), "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
+        _new(path, text, mode)
         names.append(name)
 
     try:
         yield write
         _in_the_way(folder, names, before)
-        marker = _marker(names)
         if folder.exists():
             _replace(fresh, folder, names, before)
         else:
-            (fresh / MARKER).write_text(marker, "utf-8")
+            _new(fresh / MARKER, _marker(names), mode)
             fresh.rename(folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -76,41 +77,40 @@ def _made_before(folder: Path) -> list[str]:
 def _in_the_way(folder: Path, names: list[str], before: list[str]) -> None:
     """UsageError where a file is to stand that another program made, or a folder of ours is a link to elsewhere."""
     known = set(before)
-    for name in names:
+    odd = [path for path in map(folder.joinpath, FOLDERS) if path.is_symlink() or (path.exists() and not path.is_dir())]
+    for name in names if not odd else ():
         path = folder / name
-        parent = path.parent
-        odd = (
-            parent if parent != folder and (parent.is_symlink() or (parent.exists() and not parent.is_dir())) else None
-        )
-        if odd is None and os.path.lexists(path) and (name not in known or path.is_symlink() or not path.is_file()):
-            odd = path
-        if odd is not None:
-            raise UsageError(f"{odd}: it was not made by this command and is in the way; move it, or name a new folder")
+        if path.is_symlink() or (path.exists() and (name not in known or not path.is_file())):
+            odd.append(path)
+    if odd:
+        raise UsageError(f"{odd[0]}: it was not made by this command and is in the way; move it, or name a new folder")
 
 
 def _replace(fresh: Path, folder: Path, names: list[str], before: list[str]) -> None:
     """Put the new files over the old ones, and take away those old ones that the new site does not have."""
-    _write_over(folder / MARKER, _marker({*names, *before}))
+    mode = fresh.stat().st_mode & 0o777
+    _list(fresh, folder, {*names, *before})
+    for each in (folder, *map(folder.joinpath, FOLDERS)):
+        each.mkdir(exist_ok=True)
+        each.chmod(mode)
     for name in names:
-        path = folder / name
-        path.parent.mkdir(exist_ok=True, mode=(fresh / name).parent.stat().st_mode & 0o777)
-        (fresh / name).replace(path)
+        (fresh / name).replace(folder / name)
     for name in sorted(set(before) - set(names)):
-        path = folder / name
-        if not path.parent.is_symlink() and path.is_file():
-            path.unlink()
-    for name in ("sessions", "data", "assets"):
-        with suppress(OSError):  # something else is in it
-            (folder / name).rmdir()
-    folder.chmod(fresh.stat().st_mode & 0o777)
-    _write_over(folder / MARKER, _marker(names))
+        if not (folder / name).is_symlink():
+            (folder / name).unlink(missing_ok=True)
+    _list(fresh, folder, names)
 
 
-def _marker(names: set[str] | list[str]) -> str:
+def _marker(names: Collection[str]) -> str:
     return json.dumps({"made_by": "clm-sessions", "files": sorted(names)}, indent=0) + "\n"
 
 
-def _write_over(path: Path, text: str) -> None:
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, "utf-8")
-    part.replace(path)
+def _list(fresh: Path, folder: Path, names: Collection[str]) -> None:
+    """Write the list of files over the one that is there, through a file beside the new ones, as readable as they are."""
+    _new(fresh / MARKER, _marker(names), fresh.stat().st_mode & 0o666)
+    (fresh / MARKER).replace(folder / MARKER)
+
+
+def _new(path: Path, text: str, mode: int) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(text.encode("utf-8", "replace"))

@@ -16,7 +16,7 @@ def page(title: str, body: str, *, about: About, up: str = "", script: str) -> s
         '<!doctype html>\n<html lang="en" class="clm-page">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="clm-sessions">\n'
+        '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="clm-sessions">\n<link rel="icon" href="data:,">\n'
         f'<title>{esc(title)}</title>\n<link rel="stylesheet" href="{up}assets/site.css">\n'
         f'<script src="{up}assets/theme.js"></script>\n</head>\n<body>\n'
         f'<div class="clm-root clm-site">\n<main class="clm-main">\n{note}{body}</main>\n'

@@ -31,7 +31,7 @@ def listing(
         f'<header class="clm-top"><h1 class="clm-title">{bdi(about.title)}</h1>'
         f'<p class="clm-sum">{" · ".join(_sums(infos))}</p></header>\n{_SEARCH}'
         f'<div class="{"clm-browse" if beside else "clm-alone"}">{beside}<section aria-labelledby="clm-list-h">'
-        f'<div class="clm-count"><h2 id="clm-list-h" role="status">{plural(len(infos), "session")}</h2>{_ORDER}</div>\n'
+        f'<div class="clm-count"><h2 id="clm-list-h"><span role="status">{plural(len(infos), "session")}</span></h2>{_ORDER}</div>\n'
         f'<ol class="clm-sessions">\n{rows}</ol>\n{_NOTHING}<p class="clm-rest" hidden><button type="button">Show more</button></p></section></div>\n'
     )
     return page(about.title, body, about=about, script="search")

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 _DEVICE = re.compile(r"con|prn|aux|nul|(com|lpt)[0-9]")
 _OTHER = re.compile(r"[^a-z0-9]+")
+FOLDERS = ("assets", "data", "sessions")
 MADE = re.compile(r"index\.html|assets/[a-z]+\.(?:css|js)|sessions/[a-z0-9-]+(?:\.\d+)?\.html|data/[a-z0-9-]+\.js")
 """Every name that a site of ours may have in its folder."""
 

@@ -61,8 +61,8 @@ def _body(
     yield f'<div class="clm-layout" data-starts="{" ".join(map(str, made.cards.starts))}" data-name="{esc(made.cards.name)}">'
     yield f'<div class="clm-side">{_FIND}{_outline(made, number, entries)}</div>\n'
     yield '<section class="clm-transcript" aria-labelledby="clm-transcript-h"><h2 id="clm-transcript-h" class="clm-sr">Transcript</h2>\n'
-    pager = _pager(made.cards, number, len(chunks))
-    yield f"{pager}{cards or '<p>Nothing is in this session.</p>'}{pager}</section></div>\n"
+    before, after = (_pager(made.cards, number, len(chunks), label) for label in ("Pages, top", "Pages"))
+    yield f"{before}{cards or '<p>Nothing is in this session.</p>'}{after}</section></div>\n"
 
 
 _FIND = (
@@ -141,7 +141,7 @@ def _outline(made: Transcript, number: int, entries: Sequence[Entry]) -> str:
     return f'<ol class="clm-pagelist">{"".join(rows)}</ol>'
 
 
-def _pager(cards: Cards, number: int, chunks: int) -> str:
+def _pager(cards: Cards, number: int, chunks: int, label: str) -> str:
     count = len(cards.pages)
     if count == 1:
         return ""
@@ -151,6 +151,6 @@ def _pager(cards: Cards, number: int, chunks: int) -> str:
         for rel, word, other in (("prev", "Previous", number - 1), ("next", "Next", number + 1))
     ]  # fmt: skip
     return (
-        f'<nav class="clm-pager" aria-label="Pages">Chunks {cards.starts[number - 1] + 1:,}\u2013{end:,} of {chunks:,}, '
+        f'<nav class="clm-pager" aria-label="{label}">Chunks {cards.starts[number - 1] + 1:,}\u2013{end:,} of {chunks:,}, '
         f'page {number:,} of {count:,} <span class="clm-ways">{" ".join(ways)}</span></nav>\n'
     )

@@ -40,6 +40,7 @@ ROOMS = {
     "render": {*VALUES, "view"},
     "store": {*VALUES, "frames", "prices"},
     "export": {*VALUES, "view", "render", "store", "library"},
+    "site": {*VALUES, "view", "render", "store", "library", "export"},
     "charts": {*VALUES, "view", "render"},
     "overview": VALUES,
     "stats": {*VALUES, "sources", "store"},

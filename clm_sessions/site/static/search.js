@@ -15,7 +15,7 @@ function clmData(name, value) {
   const order = root.querySelector(".clm-order select");
   const rest = root.querySelector(".clm-rest");
   const nothing = root.querySelector(".clm-nothing");
-  const head = root.querySelector("#clm-list-h");
+  const head = root.querySelector("#clm-list-h span");
   const rows = [...list.children].map((item, index) => ({
     item,
     index,
@@ -194,15 +194,22 @@ function clmData(name, value) {
     const said = await load(`text-${files[row.index]}`).catch(() => []);
     if (found?.text !== text || row.item.hidden || row.item.querySelector(".clm-places")) return;
     const wanted = numbers.filter((number) => number && said[number]);
-    const items = wanted.slice(0, PLACES).map((number) => {
-      const [href, what, words] = said[number];
-      const [file, hash] = href.split("#");
-      const link = element("a", { href: `sessions/${file}?q=${encodeURIComponent(text)}${hash ? `#${hash}` : ""}` });
-      link.append(element("span", { className: "clm-kind", textContent: what }), " ", ...marked(words, pattern));
-      return element("li", { dir: "auto" }, link);
-    });
-    if (wanted.length > PLACES) items.push(element("li", { className: "clm-more", textContent: `and ${(wanted.length - PLACES).toLocaleString()} more` }));
-    if (items.length) row.item.append(element("ol", { className: "clm-places" }, ...items));
+    const items = (some) => some.map((number) => placeOf(said[number], text, pattern));
+    if (!wanted.length) return;
+    const box = element("ol", { className: "clm-places" }, ...items(wanted.slice(0, PLACES)));
+    if (wanted.length > PLACES) {
+      const more = element("button", { type: "button", textContent: `${(wanted.length - PLACES).toLocaleString()} more` });
+      more.addEventListener("click", () => more.parentElement.replaceWith(...items(wanted.slice(PLACES))));
+      box.append(element("li", {}, more));
+    }
+    row.item.append(box);
+  }
+
+  function placeOf([href, what, words], text, pattern) {
+    const [file, hash] = href.split("#");
+    const link = element("a", { href: `sessions/${file}?q=${encodeURIComponent(text)}${hash ? `#${hash}` : ""}` });
+    link.append(element("span", { className: "clm-kind", textContent: what }), " ", ...marked(words, pattern));
+    return element("li", { dir: "auto" }, link);
   }
 
   /* The words around the first that was found, with all of them marked. */
