@@ -8,6 +8,7 @@ from clm_sessions.model import SessionInfo
 from clm_sessions.render.escape import bdi, esc
 from clm_sessions.render.when import moment, time_html
 from clm_sessions.site.about import About
+from clm_sessions.site.activity import strip
 from clm_sessions.site.facets import Facets
 from clm_sessions.site.frame import page
 from clm_sessions.view.words import count, duration, one_line, plural
@@ -29,7 +30,7 @@ def listing(
     beside = facets.html()
     body = (
         f'<header class="clm-top"><h1 class="clm-title">{bdi(about.title)}</h1>'
-        f'<p class="clm-sum">{" · ".join(_sums(infos))}</p></header>\n{_SEARCH}'
+        f'<p class="clm-sum">{" · ".join(_sums(infos))}</p></header>\n{strip(infos)}{_SEARCH}'
         f'<div class="{"clm-browse" if beside else "clm-alone"}">{beside}<section aria-labelledby="clm-list-h">'
         f'<div class="clm-count"><h2 id="clm-list-h"><span role="status">{plural(len(infos), "session")}</span></h2>{_ORDER}</div>\n'
         f'<ol class="clm-sessions">\n{rows}</ol>\n{_NOTHING}<p class="clm-rest" hidden><button type="button">Show more</button></p></section></div>\n'

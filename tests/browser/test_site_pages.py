@@ -120,16 +120,19 @@ def test_the_attacks_run_where_nothing_holds_them_back_and_the_policy_alone_hold
     context = chromium.new_context()
     context.route("**/evil.example/**", lambda route: route.abort())
     page = context.new_page()
-    ran = {}
-    for name in ("open", "closed"):
-        page.goto(f"{base}/{name}.html", wait_until="commit")
-        page.wait_for_timeout(700)
-        assert page.evaluate(read) >= 30
-        ran[name] = page.evaluate(hit)
+    page.goto(f"{base}/open.html", wait_until="commit")
+    for _try in range(100):
+        ran = page.evaluate(hit)
+        if ran >= 20:
+            break
+        page.wait_for_timeout(100)
+    proved("attacks that run on a page in the place of a static one, unescaped", ran)
+    assert ran >= 20
+    page.goto(f"{base}/closed.html")
+    page.wait_for_timeout(700)
+    assert page.evaluate(read) >= 30
+    assert page.evaluate(hit) == 0
     context.close()
-    proved("attacks that run on a page in the place of a static one, unescaped", ran["open"])
-    assert ran["open"] >= 20
-    assert ran["closed"] == 0
 
 
 # -- the list ---------------------------------------------------------------------------------------------------

@@ -14,8 +14,10 @@ from click.testing import CliRunner
 from clm_sessions import open_db, plugins
 from clm_sessions.cli import cli
 from clm_sessions.errors import UsageError
+from clm_sessions.model import SessionInfo
 from clm_sessions.publish import Choices, publish
 from clm_sessions.redact import Secrets
+from clm_sessions.site.activity import strip
 from clm_sessions.site.folder import MARKER
 from clm_sessions.site.frame import POLICY
 from clm_sessions.site.names import file_names
@@ -128,6 +130,19 @@ def test_words_are_folded_and_scripts_without_spaces_are_pairs():
     assert words("庭の水やり now") == {"庭の", "の水", "水や", "やり", "り", "now"}
     assert words("x" * 100) == {"x" * 40}
     assert words("a_b __proto__") == {"a", "b", "proto"}
+
+
+@pytest.mark.parametrize(
+    ("days", "said", "bars"),
+    [((0, 0), "", 0), ((0, 9), "per day", 10), ((0, 100), "per week", 15), ((0, 900), "per 16 days", 57)],
+)
+def test_the_strip_above_the_list_shows_when_it_was(days, said, bars):
+    start = 1_772_442_840_000  # a Monday
+    infos = [SessionInfo(id=str(day), native_id="", format="clm", started_at=start + day * 86_400_000) for day in days]
+    page = Html(strip([*infos, SessionInfo(id="x", native_id="", format="clm")]))
+    assert said in page.words
+    assert len([tag for tag, _given in page.elements if tag == "a"]) == bars
+    assert page.words.count("1 session") == min(2, bars)
 
 
 def test_parents_in_a_circle_lose_no_session(demo, tmp_path):

@@ -161,6 +161,9 @@
   function markOutline() {
     const links = new Map([...root.querySelectorAll('.clm-outline a[href^="#c"]')].map((link) => [link.hash.slice(1), link]));
     if (!links.size) return;
+    const side = root.querySelector(".clm-side");
+    const [first] = links.values();
+    if (side.scrollHeight > side.clientHeight) side.scrollTop = first.getBoundingClientRect().top - side.getBoundingClientRect().top - 60;
     const seen = new Set();
     const watch = new IntersectionObserver((entries) => {
       for (const entry of entries) seen[entry.isIntersecting ? "add" : "delete"](entry.target);
@@ -170,7 +173,6 @@
       for (const link of links.values()) if (link !== at) link.removeAttribute("aria-current");
       if (!at || at.hasAttribute("aria-current")) return;
       at.setAttribute("aria-current", "true");
-      const side = root.querySelector(".clm-side");
       if (side.scrollHeight > side.clientHeight) side.scrollTop += at.getBoundingClientRect().top - side.getBoundingClientRect().top - side.clientHeight / 2;
     }, { rootMargin: "0px 0px -60% 0px" });
     cards.forEach((card) => watch.observe(card));
@@ -195,7 +197,9 @@
   key("u", "all sessions", () => root.querySelector('.clm-crumbs a[rel="up"]').click());
 
   form.hidden = false;
-  form.after(bar);
+  /* Where there is no room beside the cards, it stays above them while they scroll. */
+  if (matchMedia("(max-width: 56rem)").matches) transcript.prepend(bar);
+  else form.after(bar);
   addEventListener("hashchange", followHash);
   followHash();
   fromSearch();
