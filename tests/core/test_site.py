@@ -86,7 +86,7 @@ def test_every_link_leads_to_a_place_in_the_site(demo):
     for name, page in everything.items():
         for file, place in page.links(name):
             assert file in there, (name, file)
-            assert not place or place in everything[file].ids, (name, file, place)
+            assert not place or place in everything[file].ids or place.startswith("month="), (name, file, place)
             found += 1
     for group, _count in data(demo / "out", "search")["groups"]:
         for href, _what, _text in data(demo / "out", f"text-{group}"):
