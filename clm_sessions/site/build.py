@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from clm_sessions import render
 from clm_sessions.export.session import Describe
 from clm_sessions.library import StoredSession
-from clm_sessions.render.escape import visible
 from clm_sessions.site.about import About, about
 from clm_sessions.site.cards import Cards, Cutter
-from clm_sessions.site.data import script
 from clm_sessions.site.facets import Facets
 from clm_sessions.site.folder import Write, site_folder
 from clm_sessions.site.listing import listing
 from clm_sessions.site.names import file_names
+from clm_sessions.site.search import Said, Search, said
 from clm_sessions.site.transcript import Transcript, pages
-from clm_sessions.site.words import Index
 from clm_sessions.store import reader
 from clm_sessions.store.relations import relations
-from clm_sessions.store.schema import INDEXED_CHARACTERS
-from clm_sessions.store.unspaced import CHARACTERS
-from clm_sessions.view import ChunkView
 from clm_sessions.view.words import one_line
 
 _TABLES = frozenset(("tool_calls", "projects"))
 _SCRIPTS = ("theme.js", "site.js", "search.js", "session.js")
-_SAYS = {"user": "Prompt", "ai": "Reply", "compact": "Summary", "system": "Output"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,24 +53,15 @@ def build(
     owner alone. ``progress`` is told how many sessions of how many are done. UsageError if the database is private and
     nobody said so, or the folder holds what is not ours; nothing is left of a site that did not come to its end.
     """
-    said = about(db, title, private=private)
-    with site_folder(folder, private=said.warning is not None) as write:
-        site = _Site(db, describe, agents, said, write)
+    words = about(db, title, private=private)
+    with site_folder(folder, private=words.warning is not None) as write:
+        site = _Site(db, describe, agents, words, write)
         for done, root in enumerate(site.roots):
             progress(done, len(site.roots))
             site.session(root)
         site.finish()
         progress(len(site.roots), len(site.roots))
     return Built(sessions=len(site.roots), subagents=len(site.names) - len(site.roots), pages=site.pages)
-
-
-@dataclass(slots=True)
-class _Place:
-    """Something that can be found: where it stands, what it is, its text."""
-
-    href: str
-    what: str
-    text: str
 
 
 @dataclass(slots=True)
@@ -94,12 +78,12 @@ class _Site:
     pages: int = 0
     _below: dict[str, list[StoredSession]] = field(init=False)
     _cards: dict[str, Cards] = field(init=False, default_factory=dict)
-    _index: Index = field(init=False, default_factory=Index)
-    _groups: list[tuple[str, int]] = field(init=False, default_factory=list)
+    _search: Search = field(init=False)
     _first: dict[str, str] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Sort out which sessions stand in the list, newest first, and which below another."""
+        self._search = Search(self.write)
         infos = reader.session_infos(self.db)
         self.names = file_names(info.id for info in infos)
         self._below = defaultdict(list)
@@ -113,21 +97,20 @@ class _Site:
 
     def session(self, root: StoredSession) -> None:
         """The pages of a session and of its subagents, and what can be found in them."""
-        places: list[_Place] = []
+        places: list[tuple[str, Said]] = []
         for session in self._tree(root):
             if session.id not in self._cards:
-                self._one(session, root, places)
-        for place in places:
-            self._index.add(place.text)
-        name = f"text-{self.names[root.id]}"
-        self.write(f"data/{name}.js", script(name, [[one.href, one.what, one.text] for one in places]))
-        self._groups.append((self.names[root.id], len(places)))
+                places += self._one(session, root)
+        self._search.group(self.names[root.id], places)
+        prompt = next((one.text for _href, one in places if one.what == "Prompt"), "")
+        self._first[root.id] = one_line(prompt, 200)
 
-    def _one(self, session: StoredSession, root: StoredSession, places: list[_Place]) -> None:
+    def _one(self, session: StoredSession, root: StoredSession) -> list[tuple[str, Said]]:
+        """The pages of one session. What is said in it, with the address of each place."""
         info = session.info
+        spoken: list[Said] = []
         cutter = Cutter(self.describe, self.names, self._below)
-        said: list[tuple[int, str, str]] = []
-        cards = cutter.cut(session, lambda view: said.extend(_said(view)))
+        cards = cutter.cut(session, lambda view: spoken.extend(said(view)))
         self._cards[session.id] = cards
         made = Transcript(
             session=session,
@@ -139,23 +122,17 @@ class _Site:
         for name, html in pages(made, self.about):
             self.write(f"sessions/{name}", html)
             self.pages += 1
-        own = session.id == root.id
-        title = info.title if own else info.description or info.title
-        places.append(_Place(f"{cards.name}.html", "Title" if own else "Subagent", visible(title or "")))
-        whose = "" if own else "Subagent: "
-        places += [_Place(cards.href(seq), f"{whose}{what}", visible(text)) for seq, what, text in said]
-        if own and (prompt := next((text for _seq, what, text in said if what == "Prompt"), None)):
-            self._first[info.id] = one_line(prompt, 200)
-        self._cards[session.id] = Cards(name=cards.name, pages=(), starts=cards.starts)
+        self._cards[session.id] = replace(cards, pages=())  # written; others only ask where a chunk is
+        if session.id == root.id:
+            named = Said(seq=None, what="Title", text=info.title or "")
+        else:
+            named = Said(seq=None, what="Subagent", text=info.description or info.title or "")
+            spoken = [replace(one, what=f"Subagent: {one.what}") for one in spoken]
+        return [(cards.href(one.seq), one) for one in (named, *spoken)]
 
     def finish(self) -> None:
         """The index of words, the list, the style and the scripts."""
-        starts = []
-        for number, file in enumerate(self._index.files()):
-            starts.append(file["words"].split(" ", 1)[0])
-            self.write(f"data/words-{number}.js", script(f"words-{number}", file))
-        manifest: dict[str, Any] = {"unspaced": CHARACTERS, "starts": starts, "groups": self._groups}
-        self.write("data/search.js", script("search", manifest))
+        self._search.finish()
         infos = [root.info for root in self.roots]
         facets = Facets(self.db, infos, self.agents)
         self.write("index.html", listing(infos, facets, self.names, self.agents, self.about, self._first))
@@ -175,15 +152,6 @@ class _Site:
         return waiting
 
     def _at(self, sid: str, chunk: int | None) -> str | None:
-        if sid in self._cards and chunk is not None:
+        if sid in self._cards:
             return self._cards[sid].href(chunk)
         return f"{self.names[sid]}.html" if sid in self.names else None
-
-
-def _said(view: ChunkView) -> Iterator[tuple[int, str, str]]:
-    """What a person or the agent says in a chunk: (seq, what it is, text)."""
-    spoken = view.sections if view.kind != "ai" else ()
-    sections: Sequence[Any] = [*spoken, *(s for step in view.steps if step.kind == "text" for s in step.sections)]
-    text = "\n\n".join(section.text for section in sections if section.kind in {"text", "markdown", "command"})
-    if text.strip():
-        yield view.seq, _SAYS.get(view.kind, "Text"), text[:INDEXED_CHARACTERS]

@@ -30,8 +30,10 @@ class Cards:
     pages: Sequence[str]
     starts: Sequence[int]
 
-    def href(self, seq: int) -> str:
-        """The address of a chunk, seen from another file in the folder of sessions."""
+    def href(self, seq: int | None) -> str:
+        """The address of a chunk (None: of the session), seen from another file in the folder of sessions."""
+        if seq is None:
+            return page_name(self.name, 1)
         return f"{page_name(self.name, max(1, bisect_right(self.starts, seq)))}#c{seq}"
 
 
