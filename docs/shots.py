@@ -1,4 +1,4 @@
-"""Make the pictures of the README from the demo logs: ``.venv/bin/python docs/shots.py``. Needs the dev group and Chromium."""
+"""Make the pictures of the docs from the demo logs: ``.venv/bin/python docs/shots.py``. Needs the dev group and Chromium."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def main() -> None:
         browser = playwright.chromium.launch(**lab.CHROMIUM)
         page = browser.new_page(viewport=SIZE)
         datasette(Path(folder), page)
+        site(Path(folder), page)
         notebook(Path(folder), browser)
         browser.close()
 
@@ -43,6 +44,16 @@ def datasette(folder: Path, page) -> None:
     finally:
         server.terminate()
         server.wait()
+
+
+def site(folder: Path, page) -> None:
+    db, public = folder / "demo.db", folder / "public.db"
+    commands = (["import", db, LOGS], ["publish", db, public, "--all"], ["site", public, folder / "site"])
+    for command in commands:
+        subprocess.run([sys.executable, "-m", "clm_sessions", *map(str, command)], stdout=subprocess.DEVNULL, check=True)
+    page.goto(f"{(folder / 'site' / 'index.html').as_uri()}#q=rain")
+    page.locator(".clm-places").first.wait_for()
+    page.screenshot(path=HERE / "site.png")
 
 
 def notebook(folder: Path, browser) -> None:
