@@ -92,7 +92,7 @@ def hostile_pages(folder, site):
 def test_no_attack_runs_or_loads_anything_on_any_page_nor_in_what_is_found(chromium, folder, base, proved):
     with opened(chromium, base, bypass_csp=True) as (page, wrong):  # by escaping alone, before any policy
         for site in ("logs", "columns"):
-            for name in hostile_pages(folder, site):
+            for name in hostile_pages(folder, site)[:: 1 if base.startswith("file") else 4]:
                 look(page, wrong, f"{base}/{site}/sessions/{name}?q=readable")
                 proved("pages of a static site with attacks, looked at in Chromium")
             page.goto(f"{base}/{site}/index.html#q=still+readable")
@@ -146,6 +146,7 @@ def test_facets_narrow_the_list_count_what_is_left_and_stay_in_the_address(chrom
     with opened(chromium, base) as (page, wrong):
         page.goto(f"{base}/good/index.html")
         everything = len(shown(page))
+        assert page.locator(".clm-card").first.evaluate("e => getComputedStyle(e).display") == "block"  # see site.css
         page.get_by_label("windvane").check()
         expect(page.locator("#clm-list-h")).to_have_text(f"3 of {everything} sessions")
         page.get_by_label("With interruptions").check()
