@@ -50,7 +50,9 @@ def site(folder: Path, page) -> None:
     db, public = folder / "demo.db", folder / "public.db"
     commands = (["import", db, LOGS], ["publish", db, public, "--all"], ["site", public, folder / "site"])
     for command in commands:
-        subprocess.run([sys.executable, "-m", "clm_sessions", *map(str, command)], stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "clm_sessions", *map(str, command)], stdout=subprocess.DEVNULL, check=True
+        )
     page.goto(f"{(folder / 'site' / 'index.html').as_uri()}#q=rain")
     page.locator(".clm-places").first.wait_for()
     page.screenshot(path=HERE / "site.png")
