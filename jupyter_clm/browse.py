@@ -33,7 +33,8 @@ class SessionsView(LiveView):
     """Sessions to narrow down and open. Traits may be set, observed and linked.
 
     ``query``: words in title, project, branch or id. ``project``, ``model``, ``format``, ``status``, ``day``: the value
-    that a session must have, None for any. ``selected``: id of the session that is open below, or None.
+    that a session must have, None for any. ``selected``: id of the session that is open below, or None; its
+    beginning will do.
     ``n_hits``: number of sessions that all of these leave (read only). ``view``: the open ``SessionView``.
     """
 
@@ -102,10 +103,13 @@ class SessionsView(LiveView):
 
     @t.validate("selected")
     def _valid_selected(self, proposal: Any) -> str | None:  # noqa: ANN401
-        sid: str | None = proposal["value"]
-        if sid is not None and sid not in self._by_id:
-            raise t.TraitError(f"no session {sid!r} in this list")
-        return sid
+        asked: str | None = proposal["value"]
+        if asked is None or asked in self._by_id:
+            return asked
+        found = self._sessions.named(asked)
+        if len(found) != 1:
+            raise t.TraitError(f"{len(found) or 'no'} session{'s' * (len(found) > 1)} {asked!r} in this list")
+        return found[0].id
 
     @t.observe("query", *FACETS)
     def _on_filter(self, _change: Any) -> None:  # noqa: ANN401

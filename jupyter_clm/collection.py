@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import clm_sessions
-from clm_sessions.errors import NoSessionError
+from clm_sessions.errors import NoSessionError, NotALogError, UsageError
 from clm_sessions.render.escape import esc
 from clm_sessions.render.when import moment
+from clm_sessions.sources import looks_like_database
 from clm_sessions.view.words import count, duration, one_line, plural
 from jupyter_clm.extras import need
 from jupyter_clm.frames import Record, frame, records
@@ -45,12 +46,23 @@ class SessionList(Sequence[NotebookSession]):
     def __getitem__(self, key: int | str | slice) -> NotebookSession | SessionList:
         if isinstance(key, slice):
             return SessionList(self._sessions[key])
-        return self._find(key) if isinstance(key, str) else self._sessions[key]
+        if isinstance(key, str):
+            return self._find(key)
+        if not -len(self) <= key < len(self):
+            raise IndexError(f"no session {key}: there are {len(self):,}, counted from 0")
+        return self._sessions[key]
 
-    def _find(self, key: str) -> NotebookSession:
-        found = [s for s in self._sessions if s.id == key] or [
+    def __contains__(self, key: object) -> bool:
+        return bool(self.named(key)) if isinstance(key, str) else key in self._sessions
+
+    def named(self, key: str) -> list[NotebookSession]:
+        """The session of this id, or those whose ids begin so."""
+        return [s for s in self._sessions if s.id == key] or [
             s for s in self._sessions if key and (s.id.startswith(key) or s.info.native_id.startswith(key))
         ]
+
+    def _find(self, key: str) -> NotebookSession:
+        found = self.named(key)
         if len(found) != 1:
             what = "no session" if not found else f"{len(found)} sessions"
             raise NoSessionError(f"{what} with an id that is or begins with {key!r}")
@@ -152,19 +164,41 @@ def load(path: str | os.PathLike[str], *, format: str | None = None) -> Notebook
 
     NotALogError if no format recognises it, UsageError if it is missing or holds several sessions.
     """
+    log = _no_database(given(path))
     return NotebookSession(
-        clm_sessions.load(path, format=format, registry=registry()), path=Path(path).absolute(), read_as=format
+        clm_sessions.load(log, format=format, registry=registry()), path=log.absolute(), read_as=format
     )
 
 
 def load_all(path: str | os.PathLike[str], *, format: str | None = None) -> SessionList:  # noqa: A002
-    """All sessions in a file or below a folder, newest first."""
-    found = clm_sessions.load_all(path, format=format, registry=registry())
+    """All sessions in a file or below a folder, newest first, each by itself: no costs, and nothing counts as ``inherited``.
+
+    NotALogError if no format recognises a file, UsageError if it is missing.
+    """
+    log = _no_database(given(path))
+    found = clm_sessions.load_all(log, format=format, registry=registry())
+    if not found and log.is_file():
+        raise NotALogError(f"{log}: no format recognises a session log here")
     return SessionList(NotebookSession(session) for session in found)
 
 
+def given(path: str | os.PathLike[str]) -> Path:
+    """The path a person named, ``~`` for their home. UsageError for an empty one, which would be the folder one is in."""
+    if not os.fspath(path):
+        raise UsageError("the path is empty; name a log, a folder or a database ('.' is this folder)")
+    return Path(path).expanduser()
+
+
+def _no_database(path: Path) -> Path:
+    if path.is_file() and looks_like_database(path):
+        raise UsageError(f"{path}: this is a database; open it with jupyter_clm.open")
+    return path
+
+
 def show(source: NotebookSession | str | os.PathLike[str], **traits: Any) -> SessionView:  # noqa: ANN401 - see SessionView
-    """The live view of a session, or of the one session of a path."""
+    """The live view of a session, or of the one session of a path. UsageError for anything else."""
+    if not isinstance(source, NotebookSession | str | os.PathLike):
+        raise UsageError(f"no session: {source!r}; lists have a view() of their own")
     session = source if isinstance(source, NotebookSession) else load(source)
     return session.view(**traits)
 
@@ -172,8 +206,11 @@ def show(source: NotebookSession | str | os.PathLike[str], **traits: Any) -> Ses
 def compare(a: NotebookSession, b: NotebookSession, **traits: Any) -> CompareView:  # noqa: ANN401 - see CompareView
     """Two sessions side by side, aligned by turn, below a table of what differs; ``page`` and ``page_size`` may be given.
 
-    UsageError names the extra if ipywidgets is missing.
+    UsageError if one is no session; it names the extra if ipywidgets is missing.
     """
+    for each in (a, b):
+        if not isinstance(each, NotebookSession):
+            raise UsageError(f"no session: {each!r}; take one of jupyter_clm.load(PATH) or jupyter_clm.open(PATH)[ID]")
     need("ipywidgets", "jupyter", "the comparison")
     from jupyter_clm.beside import CompareView
 

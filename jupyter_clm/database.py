@@ -7,14 +7,14 @@ import shutil
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, overload
 
 from clm_sessions import functions
 from clm_sessions.cookbook import RECIPES
-from clm_sessions.errors import NotALogError, UsageError
+from clm_sessions.errors import DatabaseError, NotALogError, UsageError
 from clm_sessions.ingest import ingest
 from clm_sessions.library import Database
 from clm_sessions.prices import Book
@@ -22,7 +22,8 @@ from clm_sessions.sources import looks_like_database
 from clm_sessions.store.search import Hit
 from clm_sessions.view.words import plural
 from jupyter_clm import select
-from jupyter_clm.collection import SessionList
+from jupyter_clm.bind import Parameters, only_reads
+from jupyter_clm.collection import SessionList, given
 from jupyter_clm.select import Filters, Names, When
 from jupyter_clm.session import NotebookSession, registry
 
@@ -39,36 +40,56 @@ class NotebookDatabase:
         DatabaseError if there is no such database, it is not ours, or it is newer than this version; NotALogError if
         no format recognises the file.
         """
-        self.path = file = Path(path)
+        self.path = file = given(path)
+        self._core: Database | None = None
         self._forget: Callable[[], object] = lambda: None
         logs = self.path.exists() and not looks_like_database(self.path)
+        if not self.path.exists():
+            raise DatabaseError(f"{self.path}: no such database, log or folder; clm-sessions import makes a database")
         if logs:
             folder = tempfile.mkdtemp(prefix="clm-sessions-")
             self._forget = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             file = Path(folder) / "sessions.db"
             ingest(file, [self.path], registry(), keep_raw=False, book=Book())
-        self.core = Database(file)
+        self._core = core = Database(file)
+        self._grows = not logs
         # JupyterLab lets another thread answer a widget, so the connection must be free to change threads.
-        self.core.db.close()
+        core.db.close()
         uri = f"{file.absolute().as_uri()}?mode=ro"
-        self.core.db = sqlite3.connect(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
+        core.db = sqlite3.connect(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
         book = Book()
-        functions.register(self.core.db, lambda: book)
-        if logs and self.path.is_file() and not len(self.core):
+        functions.register(core.db, lambda: book)
+        only_reads(core.db)
+        core.path = self.path  # what errors name is what a person named
+        if logs and self.path.is_file() and not len(core):
             self.close()
             raise NotALogError(f"{self.path}: no format recognises a session log here")
 
     @property
+    def core(self) -> Database:
+        """The core's value. UsageError when it has been closed."""
+        if self._core is None:
+            raise UsageError(f"{self.path} is closed; jupyter_clm.open opens it again")
+        return self._core
+
+    @property
     def sessions(self) -> SessionList:
         """Sessions and orphan runs, newest first; subagents hang below theirs."""
-        return SessionList(NotebookSession(session) for session in self.core.sessions)
+        return SessionList(NotebookSession(session, grows=self._grows) for session in self.core.sessions)
 
     def session(self, sid: str) -> NotebookSession:
         """The session of that id, or the only one whose id begins so; a subagent by its whole id."""
-        return NotebookSession(self.core.session(sid))
+        return NotebookSession(self.core.session(sid), grows=self._grows)
 
-    def __getitem__(self, sid: str) -> NotebookSession:
-        return self.session(sid)
+    @overload
+    def __getitem__(self, key: int | str) -> NotebookSession: ...
+    @overload
+    def __getitem__(self, key: slice) -> SessionList: ...
+    def __getitem__(self, key: int | str | slice) -> NotebookSession | SessionList:
+        return self.session(key) if isinstance(key, str) else self.sessions[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.sessions
 
     def __len__(self) -> int:
         return len(self.core)
@@ -90,7 +111,7 @@ class NotebookDatabase:
         tool: Names | None = None,
         format: Names | None = None,  # noqa: A002 - the word users know
         session: Names | None = None,
-        columns: Sequence[str] | None = None,
+        columns: Names | None = None,
         engine: str = "pandas",
     ) -> Any:  # noqa: ANN401 - a frame of that engine
         """The rows of a table that meet the filters (see ``Filters``) as a frame of pandas, polars or Arrow.
@@ -105,7 +126,7 @@ class NotebookDatabase:
         ids = [self.core.session(sid).id for sid in select.names(session)]
         return select.table(self.core.db, table, asked, ids, columns, engine)
 
-    def sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, engine: str = "pandas") -> Any:  # noqa: ANN401 - a frame of that engine
+    def sql(self, query: str, parameters: Parameters = (), *, engine: str = "pandas") -> Any:  # noqa: ANN401 - a frame of that engine
         """What a SELECT gives as a frame. Nothing can be written. ``parameters`` fill ``?`` or ``:name``.
 
         It may use ``clm_price``, ``clm_preview``, ``clm_path``, ``clm_arg`` and ``clm_duration`` as in Datasette.
@@ -132,8 +153,10 @@ class NotebookDatabase:
         return self.core.search(text, limit=limit)
 
     def close(self) -> None:
-        """Close the file."""
-        self.core.close()
+        """Close the file; a second time does nothing."""
+        core, self._core = self._core, None
+        if core is not None:
+            core.close()
         self._forget()
 
     def __enter__(self) -> NotebookDatabase:  # noqa: PYI034 - Self needs Python 3.11
@@ -145,7 +168,8 @@ class NotebookDatabase:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<NotebookDatabase {self.path.name}: {plural(len(self.core), 'session')}>"
+        what = "closed" if self._core is None else plural(len(self._core), "session")
+        return f"<NotebookDatabase {self.path.name}: {what}>"
 
 
 def open(path: str | os.PathLike[str]) -> NotebookDatabase:  # noqa: A001 - used as jupyter_clm.open

@@ -34,8 +34,9 @@ def widget_bundle(model_id: str) -> dict[str, Any]:
     }
 
 
-def publish(snapshot: str, text: str, model_id: str) -> None:
-    """Put the two outputs into the running cell."""
+def publish(snapshot: str, text: str, model_id: str | None) -> None:
+    """Put the two outputs into the running cell; of a view that was closed (None) only the first."""
     display = need("IPython.display", "jupyter", "the live view").display
     display({"text/html": snapshot, "text/plain": text}, raw=True)
-    display(widget_bundle(model_id), raw=True)
+    if model_id is not None:
+        display(widget_bundle(model_id), raw=True)

@@ -97,7 +97,11 @@ class Stored:
 
 
 def source_of(session: NotebookSession) -> Source:
-    """Where to look for more of a session. UsageError if it is known of neither a log nor a database."""
+    """Where to look for more of a session. UsageError if it is known of neither a log nor a database that may grow."""
+    if not session.grows:
+        raise UsageError(
+            f"{session.id}: nothing is written to the private database of logs that were opened; jupyter_clm.load(PATH).follow()"
+        )
     if isinstance(session.core, StoredSession):
         return Stored(session.core)
     if session.path is None:

@@ -44,9 +44,14 @@ class LiveView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
         for name in ("clm-root", "clm-view", f"clm-live-{self._token}"):
             self.add_class(name)
 
+    @property
+    def closed(self) -> bool:
+        """Whether the view was closed: it has no models any more, and can only be read about."""
+        return self.comm is None
+
     def close(self) -> None:
         """Remove the view and free all its models."""
-        if hasattr(self, "_lock") and self.comm is not None:  # made, and not closed yet
+        if hasattr(self, "_lock") and not self.closed:  # made, and not closed yet
             with self._lock:
                 self._busy = True  # a thread that still draws finds nothing to draw on
                 for model in list(models(self)):
@@ -103,7 +108,7 @@ class LiveView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
         return answer
 
     def _ipython_display_(self, **_options: object) -> None:
-        publish(self._snapshot(), repr(self), self.model_id)
+        publish(self._snapshot(), repr(self), None if self.closed else self.model_id)
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None, **_options: object

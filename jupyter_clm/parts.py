@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import SupportsIndex, overload
 
 from clm_sessions.library import StoredSession
 from clm_sessions.model import Chunk, ChunkContent, Message, Session, ToolCall
@@ -68,6 +68,10 @@ class ChunkSlice(Sequence[NotebookChunk]):
     def __getitem__(self, index: int | slice) -> NotebookChunk | ChunkSlice:
         if isinstance(index, slice):
             return ChunkSlice(self._session, self._seqs[index], self._describe)
+        if not isinstance(index, SupportsIndex):
+            raise TypeError(f"chunks are numbers or slices, counted from 0, not {index!r}")
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"no chunk {index}: there are {len(self):,}, counted from 0")
         seq = self._seqs[index]
         return NotebookChunk(self._session.contents(seq, seq + 1)[0], self)
 

@@ -17,6 +17,7 @@ from clm_sessions.errors import UsageError, one_line
 from clm_sessions.store import narrow
 from clm_sessions.store.columns import Column, columns, kind
 from clm_sessions.store.narrow import Condition, Narrow
+from jupyter_clm.bind import Parameters, bound
 from jupyter_clm.engines import make
 from jupyter_clm.frames import INTERNAL, narrowed
 
@@ -86,14 +87,16 @@ def moment(given: When, what: str, *, end: bool = False) -> int:
             if ms is None:
                 raise UsageError(f"{what}={given!r}: no date; write 2026-03-02 or 2026-03-02T14:30") from None
             return ms
+    if not isinstance(day, date) or day != day:  # noqa: PLR0124 - what pandas has for a missing time is a datetime
+        raise UsageError(f"{what}={day!r}: no date; write 2026-03-02, or give a date or datetime")
     if not isinstance(day, datetime):
-        day = datetime(day.year, day.month, day.day, tzinfo=timezone.utc) + (_DAY if end else timedelta())  # type: ignore[union-attr]
+        day = datetime(day.year, day.month, day.day, tzinfo=timezone.utc) + (_DAY if end else timedelta())
     aware = day if day.tzinfo else day.replace(tzinfo=timezone.utc)
     return int(aware.timestamp() * 1000)
 
 
 def table(
-    db: sqlite3.Connection, name: str, filters: Filters, ids: Sequence[str], wanted: Sequence[str] | None, engine: str
+    db: sqlite3.Connection, name: str, filters: Filters, ids: Sequence[str], wanted: Names | None, engine: str
 ) -> Any:  # noqa: ANN401 - a frame of that engine
     """Rows of a table in the order of its key. ``ids``: of sessions; ``wanted``: columns (None: all that say something).
 
@@ -102,9 +105,9 @@ def table(
     real, where, there = columns(db, name)
     chosen = _chosen(name, there, wanted)
     alias = "s" if real == "sessions" else "t"
-    conditions, bound = _conditions(db, real, filters.narrow(), names_of={c.name for c in there})
+    conditions, bound = _conditions(db, name, real, filters.narrow(), {c.name for c in there})
     if ids:
-        conditions.append(f"{alias}.{_key(real, {c.name for c in there})} IN ({_marks(ids)})")
+        conditions.append(f"{alias}.{_key(name, real, {c.name for c in there})} IN ({_marks(ids)})")
         bound += ids
     keys = [row[0] for row in db.execute("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (real,))]
     sql = (
@@ -125,61 +128,66 @@ class _Lazy:
         return iter(db.execute(sql, bound))
 
 
-def _chosen(name: str, there: Sequence[Column], wanted: Sequence[str] | None) -> list[Column]:
+def _chosen(name: str, there: Sequence[Column], wanted: Names | None) -> list[Column]:
     if wanted is None:
         return [column for column in there if column.name not in INTERNAL]
     by_name = {column.name: column for column in there}
-    strange = [each for each in wanted if each not in by_name]
+    asked = dict.fromkeys(names(wanted))
+    if not asked:
+        raise UsageError(f"columns=[]: name at least one; {name} has: {', '.join(by_name)}")
+    strange = [each for each in asked if each not in by_name]
     if strange:
         raise UsageError(f"{name} has no column {strange[0]!r}; there are: {', '.join(by_name)}")
-    return [by_name[each] for each in wanted]
+    return [by_name[each] for each in asked]
 
 
-def _conditions(db: sqlite3.Connection, real: str, ask: Narrow, names_of: Iterable[str]) -> tuple[list[str], list[Any]]:
+def _conditions(
+    db: sqlite3.Connection, name: str, real: str, ask: Narrow, names_of: Iterable[str]
+) -> tuple[list[str], list[Any]]:
     parts: list[str] = []
     bound: list[Any] = []
-    for sql, values in (_where(db, real, ask, set(names_of)), _model(db, real, ask), _tool(db, real, ask)):
+    for sql, values in (_where(db, name, real, ask, names_of), _model(db, name, real, ask), _tool(db, name, real, ask)):
         parts += [sql] if sql else []
         bound += values
     return parts, bound
 
 
-def _where(db: sqlite3.Connection, real: str, ask: Narrow, names_of: set[str]) -> Condition:
+def _where(db: sqlite3.Connection, name: str, real: str, ask: Narrow, names_of: Iterable[str]) -> Condition:
     """Projects, formats and time."""
     if real == "sessions":
         return narrow.of_sessions(db, ask, in_span=True)
     if real in _AT:
         return narrow.of_rows(db, ask, "t", _AT[real])
     if ask.since is not None or ask.until is not None:
-        raise UsageError(f"{real} cannot be filtered by time; these can: sessions, {', '.join(_AT)}")
+        raise UsageError(f"{name} cannot be filtered by time; these can: sessions, {', '.join(_AT)}")
     if not ask.projects and not ask.formats:
         return "", []
     sql, bound = narrow.of_sessions(db, Narrow(projects=ask.projects, formats=ask.formats))
-    return f"t.{_key(real, names_of)} IN (SELECT s.id FROM sessions s WHERE {sql})", bound
+    return f"t.{_key(name, real, names_of)} IN (SELECT s.id FROM sessions s WHERE {sql})", bound
 
 
-def _model(db: sqlite3.Connection, real: str, ask: Narrow) -> Condition:
+def _model(db: sqlite3.Connection, name: str, real: str, ask: Narrow) -> Condition:
     if not ask.models or real == "sessions":
         return "", []
-    return _one(real, "model", _MODEL, narrow.models(db, ask) if real in _MODEL else [])
+    return _one(name, real, "model", _MODEL, narrow.models(db, ask) if real in _MODEL else [])
 
 
-def _tool(db: sqlite3.Connection, real: str, ask: Narrow) -> Condition:
-    return _one(real, "tool", _TOOL, narrow.tools(db, ask) if real in _TOOL else []) if ask.tools else ("", [])
+def _tool(db: sqlite3.Connection, name: str, real: str, ask: Narrow) -> Condition:
+    return _one(name, real, "tool", _TOOL, narrow.tools(db, ask) if real in _TOOL else []) if ask.tools else ("", [])
 
 
-def _one(real: str, what: str, sqls: Mapping[str, str], found: list[str]) -> Condition:
+def _one(name: str, real: str, what: str, sqls: Mapping[str, str], found: list[str]) -> Condition:
     if real not in sqls:
-        raise UsageError(f"{real} cannot be filtered by {what}; these can: {', '.join(sqls)}")
+        raise UsageError(f"{name} cannot be filtered by {what}; these can: {', '.join(sqls)}")
     return sqls[real].format(_marks(found)), found
 
 
-def _key(real: str, names_of: Iterable[str]) -> str:
+def _key(name: str, real: str, names_of: Iterable[str]) -> str:
     """The column that says which session a row belongs to."""
     if real == "sessions":
         return "id"
     if "session_id" not in names_of:
-        raise UsageError(f"{real} cannot be filtered by session, project or format: its rows belong to no session")
+        raise UsageError(f"{name} cannot be filtered by session, project or format: its rows belong to no session")
     return "session_id"
 
 
@@ -189,17 +197,28 @@ def _marks(values: Sequence[Any]) -> str:
 
 # -- queries of one's own ------------------------------------------------------------------------------------------
 
+_ONLY_READS = "a query may only read; write a SELECT"
+_DENIED = {"not authorized", "authorization denied", "attempt to write a readonly database"}
 
-def query(db: sqlite3.Connection, sql: str, parameters: Sequence[Any] | Mapping[str, Any], engine: str) -> Any:  # noqa: ANN401
+
+def text(query: str) -> str:
+    """A query, checked: the arguments of ``sql`` are easily put the wrong way round."""
+    if not isinstance(query, str):
+        raise UsageError(f"sql: the query is text and comes first, not a {type(query).__name__}")
+    return query.encode("utf-8", "replace").decode()  # SQLite takes no lone surrogate
+
+
+def query(db: sqlite3.Connection, sql: str, parameters: Parameters, engine: str) -> Any:  # noqa: ANN401
     """What a SELECT gives, as a frame. Types follow the values; columns named as times, days and flags are such.
 
     UsageError with what SQLite says, or if the statement gives no rows.
     """
     try:
-        cursor = db.execute(sql, parameters)
+        cursor = db.execute(text(sql), bound(parameters))
         rows = cursor.fetchall()
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        raise UsageError(f"sql: {one_line(error).partition(': ')[2]}") from None
+    except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
+        words = one_line(error).partition(": ")[2]
+        raise UsageError(f"sql: {_ONLY_READS if words in _DENIED else words}") from None
     finally:
         if db.in_transaction:
             db.rollback()

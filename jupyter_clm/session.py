@@ -44,6 +44,8 @@ class NotebookSession:
     """The log it was loaded from, where it was one."""
     read_as: str | None = None
     """The format that was named when it was loaded."""
+    grows: bool = True
+    """Whether anything may write what it is read from: false in the private database of logs that were opened."""
 
     @property
     def info(self) -> SessionInfo:
@@ -104,7 +106,7 @@ class NotebookSession:
     @property
     def subagents(self) -> list[NotebookSession]:
         """The direct subagents, in start order."""
-        return [NotebookSession(session) for session in self.core.subagents]
+        return [NotebookSession(session, grows=self.grows) for session in self.core.subagents]
 
     @overload
     def __getitem__(self, index: int) -> NotebookChunk: ...
@@ -121,6 +123,13 @@ class NotebookSession:
 
     def __bool__(self) -> bool:
         return True
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same session of the same database, or of logs that say the same."""
+        return self.core == other.core if isinstance(other, NotebookSession) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
     @property
     def _all(self) -> ChunkSlice:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from jupyter_clm.bind import Parameters
 from jupyter_clm.database import NotebookDatabase
 from jupyter_clm.database import open as open_
-from jupyter_clm.select import Names, When
+from jupyter_clm.select import Names, When, text
 
 Source = NotebookDatabase | str | os.PathLike[str]
 
@@ -28,7 +28,7 @@ class TableFunction(Protocol):
         tool: Names | None = None,
         format: Names | None = None,  # noqa: A002 - the word users know
         session: Names | None = None,
-        columns: Sequence[str] | None = None,
+        columns: Names | None = None,
         engine: str = "pandas",
     ) -> Any:  # noqa: ANN401 - a frame of that engine
         """The frame."""
@@ -59,10 +59,9 @@ files_df = _of("files", "The files that were read, and what was found.")
 issues_df = _of("issues", "Places where a log could not be used as it stands.")
 
 
-def sql(
-    query: str, source: Source, parameters: Sequence[Any] | Mapping[str, Any] = (), *, engine: str = "pandas"
-) -> Any:  # noqa: ANN401 - a frame of that engine
+def sql(query: str, source: Source, parameters: Parameters = (), *, engine: str = "pandas") -> Any:  # noqa: ANN401 - a frame of that engine
     """What a SELECT over a source gives, as a frame; see ``NotebookDatabase.sql``."""
+    text(query)
     if isinstance(source, NotebookDatabase):
         return source.sql(query, parameters, engine=engine)
     with open_(source) as database:

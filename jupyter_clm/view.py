@@ -9,6 +9,7 @@ from typing import Any
 
 import traitlets as t
 
+from clm_sessions.errors import UsageError
 from clm_sessions.model import CHUNK_KINDS, ChunkContent
 from clm_sessions.render import Options, session_header_html
 from jupyter_clm import nested, outline
@@ -97,8 +98,10 @@ class SessionView(LiveView):
     def follow(self, every: float = 1.0) -> None:
         """Grow while the log is written, looking every so many seconds, until ``stop`` or ``close``; at the end, stay there.
 
-        UsageError if the session comes neither from one log nor from a database.
+        UsageError if the session comes neither from one log nor from a database that may grow, or if the view was closed.
         """
+        if self.closed:
+            raise UsageError("this view was closed; session.follow() makes another")
         source = source_of(self.session)
         self.stop()
         follower = Follower(source, every)
@@ -348,7 +351,8 @@ class SessionView(LiveView):
         return self.session.snapshot(token=self._token, extra_style=swap_style(self._token))
 
     def __repr__(self) -> str:
-        return f"<SessionView of {line(self.session.info)}, page {self.page} of {self.pages}>"
+        where = "closed" if self.closed else f"page {self.page} of {self.pages}"
+        return f"<SessionView of {line(self.session.info)}, {where}>"
 
 
 def _place(seqs: Sequence[int], seq: int) -> int | None:

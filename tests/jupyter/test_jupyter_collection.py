@@ -79,7 +79,7 @@ def test_a_database_is_closed_by_with_and_a_missing_one_says_what_to_do(tmp_path
         assert len(again.sessions) > 0
     with pytest.raises(Exception, match="closed"):
         again.sessions  # noqa: B018
-    with pytest.raises(DatabaseError, match="no such database; run: clm-sessions import"):
+    with pytest.raises(DatabaseError, match=r"none\.db: no such database, log or folder"):
         jc.open(tmp_path / "none.db")
 
 

@@ -1,6 +1,5 @@
 """A view that grows while its log is written: from a log, from a database, and how it ends."""
 
-import sqlite3
 import threading
 import time
 
@@ -94,8 +93,8 @@ def test_closing_the_database_first_ends_in_silence(tmp_path, log):
     view = database.sessions[0].follow(every=0.05)
     database.close()
     time.sleep(0.2)
-    with pytest.raises(sqlite3.ProgrammingError):
-        database.core.db.execute("SELECT 1")
+    with pytest.raises(UsageError, match="is closed"):
+        database.sessions  # noqa: B018
     view.close()
     until(lambda: not threads())
 

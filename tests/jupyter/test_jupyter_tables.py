@@ -223,7 +223,7 @@ def test_sql_has_the_functions_of_the_datasette_pages_and_recipes_answer(databas
 @pytest.mark.parametrize(
     ("sql", "words"),
     [
-        ("DELETE FROM sessions", "sql: attempt to write a readonly database"),
+        ("DELETE FROM sessions", "sql: a query may only read; write a SELECT"),
         ("SELEC 1", 'sql: near "SELEC": syntax error'),
         ("SELECT 1; SELECT 2", "sql: You can only execute one statement at a time."),
         ("BEGIN", "sql: this statement gives no rows; write a SELECT"),
