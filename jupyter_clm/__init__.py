@@ -51,4 +51,9 @@ def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - an Interactive
     shell.register_magic_function(clm, magic_kind="line", magic_name="clm")
 
 
+def __dir__() -> list[str]:
+    """What completion offers: the names above, and none of the modules they are from."""
+    return __all__
+
+
 teach(lambda call: registry().describe(call))

@@ -16,6 +16,8 @@ from clm_sessions import charts, times
 from clm_sessions.charts.look import vl_convert
 from clm_sessions.errors import UsageError
 from clm_sessions.overview import NEEDS, WANTS, Asked, Overview, overview
+from clm_sessions.store.narrow import is_project
+from clm_sessions.times import plausible
 from clm_sessions.view.timeline import Bar, Turn, of_turn, turns
 from jupyter_clm.select import When, moment
 
@@ -24,10 +26,23 @@ if TYPE_CHECKING:
     from jupyter_clm.session import NotebookSession
     from jupyter_clm.tables import Source
 
+__all__ = [
+    "activity_calendar",
+    "context_per_turn",
+    "cost_over_time",
+    "session_timeline",
+    "tokens_over_time",
+    "tool_use",
+]
 MARGIN = 10
 ROWS = 120
 """Bars in a timeline at most."""
 _KINDS = {"agent": "subagent", "mark": "failed"}
+
+
+def __dir__() -> list[str]:
+    """What completion offers."""
+    return __all__
 
 
 def activity_calendar(
@@ -42,16 +57,15 @@ def tokens_over_time(
     source: Source, *, since: When | None = None, until: When | None = None, project: str | None = None
 ) -> Chart:
     """Output tokens by day, week or month and model, each reply counted once."""
-    return _shown(charts.tokens_over_time(_rows(_overview(source, since, until, project).models), width=640))
+    rows = _dated(_overview(source, since, until, project), "output_tokens", "no reply here has its tokens and a day")
+    return _shown(charts.tokens_over_time(rows, width=640))
 
 
 def cost_over_time(
     source: Source, *, since: When | None = None, until: When | None = None, project: str | None = None
 ) -> Chart:
     """The estimated cost in US dollars, as ``tokens_over_time``. UsageError where nothing has an estimate."""
-    rows = _rows(_overview(source, since, until, project).models)
-    if not any(row["cost_usd"] is not None for row in rows):
-        raise UsageError("no reply here has an estimated cost")
+    rows = _dated(_overview(source, since, until, project), "cost_usd", "no reply here has an estimated cost")
     return _shown(charts.cost_over_time(rows, width=640))
 
 
@@ -64,17 +78,19 @@ def tool_use(
     top: int = 12,
 ) -> Chart:
     """Calls of the ``top`` most used tools, and how many failed."""
-    return _shown(charts.tool_use(_rows(_overview(source, since, until, project).tools), top=top))
+    rows = _some(_rows(_overview(source, since, until, project).tools), "calls", "no tool was called here")
+    return _shown(charts.tool_use(rows, top=max(1, top)))
 
 
 def session_timeline(session: NotebookSession, *, turn: int | None = None) -> Chart:
     """When the turns of a session ran; with ``turn`` (from 1) the replies, tools and subagents of that one.
 
-    The first 120 bars with a time are shown. UsageError if there is no such turn.
+    The first 120 bars with a time are shown; below it is said what is left out. UsageError if there is no such turn, or
+    none has a time.
     """
     from jupyter_clm.session import registry
 
-    every = turns(session.core.chunks)
+    every = turns(_session(session).core.chunks)
     if turn is None:
         rows = [_of_turn(each) for each in every]
     elif 0 < turn <= len(every):
@@ -83,13 +99,16 @@ def session_timeline(session: NotebookSession, *, turn: int | None = None) -> Ch
         rows = [_of_bar(bar) for bar in found]
     else:
         raise UsageError(f"no turn {turn}: this session has {len(every)}, counted from 1")
-    timed = [row for row in rows if row["start"] is not None and row["end"] is not None]
-    return _shown(charts.session_timeline(timed[:ROWS]))
+    timed = [row for row in _some(rows, "start", "this session has no times") if row["end"] is not None]
+    what = "turns" if turn is None else "steps"
+    notes = [f"the first {ROWS} of {len(timed):,} {what}"] if len(timed) > ROWS else []
+    notes += [f"{len(rows) - len(timed):,} without a time"] if len(rows) > len(timed) else []
+    return _shown(charts.session_timeline(timed[:ROWS], note=", ".join(notes)))
 
 
 def context_per_turn(session: NotebookSession) -> Chart:
-    """Tokens in the context window at the end of each turn, and where it was compacted."""
-    chunks = session.core.chunks
+    """Tokens in the context window at the end of each turn, and where it was compacted. UsageError if none is recorded."""
+    chunks = _session(session).core.chunks
     rows, compacted = [], False
     for turn in turns(chunks):
         compacted = compacted or turn.kind == "compact"
@@ -98,7 +117,27 @@ def context_per_turn(session: NotebookSession) -> Chart:
         if last is not None:
             rows.append({"turn": turn.number, "tokens": last, "compacted": compacted})
             compacted = False
-    return _shown(charts.context_per_turn(rows))
+    return _shown(charts.context_per_turn(_some(rows, "tokens", "no reply of this session has its tokens")))
+
+
+def _session(given: NotebookSession) -> NotebookSession:
+    from jupyter_clm.session import NotebookSession
+
+    if not isinstance(given, NotebookSession):
+        raise UsageError(f"this chart is of one session, not of {given!r}; jupyter_clm.load(PATH) gives one")
+    return given
+
+
+def _dated(found: Overview, measure: str, nothing: str) -> list[dict[str, Any]]:
+    rows = [row for row in _rows(found.models) if plausible(row["day"]) and row[measure]]
+    return _some(rows, measure, nothing)
+
+
+def _some(rows: list[dict[str, Any]], column: str, nothing: str) -> list[dict[str, Any]]:
+    """The rows; UsageError where no row has a value, for a chart of nothing says nothing."""
+    if not any(row[column] is not None for row in rows):
+        raise UsageError(nothing)
+    return rows
 
 
 def _rows(found: Iterable[Any] | None) -> list[dict[str, Any]]:
@@ -112,17 +151,19 @@ def _overview(source: Source, since: When | None, until: When | None, project: s
     with ExitStack() as stack:
         database = source if isinstance(source, NotebookDatabase) else stack.enter_context(open_(source))
         db = database.core.db
-        key = None
-        if project is not None:
-            names = overview(db, Asked(), NEEDS).names
-            keys = [each for each, name in names if project in {each, name}]
-            if len(keys) != 1:
-                there = ", ".join(str(name) for _key, name in names)
-                what = "no project" if not keys else f"{len(keys)} projects"
-                raise UsageError(f"{what} {project!r} in the database; there are: {there}")
-            key = keys[0]
+        key = None if project is None else _project(project, overview(db, Asked(), NEEDS).names)
         asked = Asked(project=key, since=_day(since, "since"), until=_day(until, "until"))
         return overview(db, asked, (*NEEDS, *WANTS))
+
+
+def _project(asked: object, names: Iterable[tuple[str, str]]) -> str:
+    """The key of the one project that is named so, as in the filters of frames."""
+    keys = [key for key, name in names if isinstance(asked, str) and is_project(asked, name, key)]
+    if len(keys) != 1:
+        there = ", ".join(str(name) for _key, name in names)
+        what = "no project" if not keys else f"{len(keys)} projects"
+        raise UsageError(f"{what} {asked!r} in the database; there are: {there}; a chart is of one, or of all")
+    return keys[0]
 
 
 def _day(given: When | None, what: str) -> str | None:

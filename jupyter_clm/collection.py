@@ -183,7 +183,9 @@ def load_all(path: str | os.PathLike[str], *, format: str | None = None) -> Sess
 
 
 def given(path: str | os.PathLike[str]) -> Path:
-    """The path a person named, ``~`` for their home. UsageError for an empty one, which would be the folder one is in."""
+    """The path a person named, ``~`` for their home. UsageError for an empty one, which would be the folder one is in, and for no path."""
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"no path: {path!r}; a session and a list have a to_df() and charts of their own")
     if not os.fspath(path):
         raise UsageError("the path is empty; name a log, a folder or a database ('.' is this folder)")
     return Path(path).expanduser()

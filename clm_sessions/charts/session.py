@@ -13,23 +13,32 @@ if TYPE_CHECKING:
 
 _KINDS = {"reply": ACCENT, "tool": GOOD, "subagent": WARN, "failed": BAD, "other": SERIES[-1]}
 _LANE, _LABELS = 22, 150
+_SEEN = 400
+"""No bar is drawn shorter than this part of a timeline, or it would not be seen."""
+_UNITS = ((3 * 86_400_000, "days", 86_400_000), (3 * 3_600_000, "hours", 3_600_000), (180_000, "minutes", 60_000))
+"""What a timeline is measured in from so many milliseconds on, and how many these are; below, seconds."""
 
 
-def session_timeline(rows: Iterable[Row], *, width: int = 800, link: Callable[[Row], str] | None = None) -> Chart:
+def session_timeline(
+    rows: Iterable[Row], *, width: int = 800, note: str = "", link: Callable[[Row], str] | None = None
+) -> Chart:
     """A bar for each row, in their order: ``label``, ``kind`` (reply, tool, subagent, failed), ``start`` and ``end`` in milliseconds.
 
-    Rows without both times are left out; ``depth`` indents a label. ``link``: the address of a row. UsageError without Altair.
+    Rows without both times are left out; ``depth`` indents a label. ``note`` stands below. ``link``: the address of a
+    row. UsageError without Altair.
     """
     alt = altair()
     timed = [row for row in rows if row["start"] is not None and row["end"] is not None]
     first = min((row["start"] for row in timed), default=0)
+    span = max((row["end"] - first for row in timed), default=0)
+    unit, size = _unit(span)
     drawn = [
         {
             "place": place,
             "label": "\u2003" * min(row.get("depth") or 0, 6) + name(row["label"], 28),
             "kind": row["kind"] if row["kind"] in _KINDS else "other",
-            "start": (row["start"] - first) / 1000,
-            "end": (max(row["end"], row["start"]) - first) / 1000,
+            "start": (row["start"] - first) / size,
+            "end": (max(row["end"], row["start"] + span / _SEEN) - first) / size,
             "words": f"{name(row['label'])}: {duration(max(0, row['end'] - row['start']))}",
             **({"href": link(row)} if link is not None else {}),
         }
@@ -37,7 +46,9 @@ def session_timeline(rows: Iterable[Row], *, width: int = 800, link: Callable[[R
     ]
     y = alt.Y("place:O", axis=None, scale=alt.Scale(paddingInner=0.35))
     x = alt.X(
-        "start:Q", axis=alt.Axis(title="seconds", grid=True, domain=False, ticks=False), scale=alt.Scale(nice=False)
+        "start:Q",
+        axis=alt.Axis(title=f"{unit}{note and ' · '}{note}", grid=True, domain=False, ticks=False),
+        scale=alt.Scale(nice=False),
     )
     colour = alt.Color("kind:N", legend=None, scale=alt.Scale(domain=list(_KINDS), range=list(_KINDS.values())))
     lanes = base(drawn).encode(y=y, tooltip="words:N", description="words:N")
@@ -51,6 +62,10 @@ def session_timeline(rows: Iterable[Row], *, width: int = 800, link: Callable[[R
     room = {"left": _LABELS, "right": 12, "top": 2, "bottom": 40}
     height = _LANE * max(1, len(drawn))
     return finished(made, width=width - _LABELS - 12, height=height, title="What ran when", room=room)
+
+
+def _unit(span: float) -> tuple[str, int]:
+    return next(((name, size) for least, name, size in _UNITS if span >= least), ("seconds", 1_000))
 
 
 def context_per_turn(

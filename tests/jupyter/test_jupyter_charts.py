@@ -42,8 +42,8 @@ def test_costs_are_of_logs_that_are_opened_and_where_there_are_none_it_is_said(d
 
 
 def test_a_span_of_days_and_a_project_are_what_a_chart_is_of(database):
-    one = jc.charts.tokens_over_time(database, since="2026-02-09", until="2026-02-09", project="garden-planner")
-    assert {bar["words"][:10] for bar in values(one)} <= {"9 Feb 2026"}
+    one = jc.charts.tokens_over_time(database, since="2026-02-10", until="2026-02-10", project="garden-planner")
+    assert {bar["words"][:10] for bar in values(one)} == {"10 Feb 202"}
     with pytest.raises(UsageError, match=r"no project 'nope' in the database; there are: .*garden-planner"):
         jc.charts.tool_use(database, project="nope")
 
@@ -89,3 +89,51 @@ def test_without_altair_the_error_names_the_extra():
     assert done.stdout == (
         "UsageError charts need Altair, which is not installed; run: pip install 'clm-sessions[charts]'\n"
     )
+
+
+def test_a_chart_of_nothing_is_an_error_that_says_what_is_missing(database, sessions):
+    charts = jc.charts
+    for chart, words in (
+        (charts.tokens_over_time, "no reply here has its tokens and a day"),
+        (charts.tool_use, "no tool was called"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            chart(database, since="2027-01-01")
+    timeless = sessions["20260214-101500-b1edfeed"]
+    with pytest.raises(UsageError, match="this session has no times"):
+        charts.session_timeline(timeless)
+    with pytest.raises(UsageError, match="no reply of this session has its tokens"):
+        charts.context_per_turn(timeless)
+
+
+def test_what_a_chart_is_of_may_be_named_as_in_filters_and_what_it_cannot_be_of_is_said(database, long):
+    one = jc.charts.tool_use(database, project="garden-planner")
+    assert values(jc.charts.tool_use(database, project="GARDEN*")) == values(one)
+    for wrong in (["garden-planner"], "*"):
+        with pytest.raises(UsageError, match="; a chart is of one, or of all"):
+            jc.charts.tool_use(database, project=wrong)
+    with pytest.raises(UsageError, match="no path: <NotebookSession"):
+        jc.charts.tool_use(long)
+    for wrong in (database, "b3fefa1a"):
+        with pytest.raises(UsageError, match="this chart is of one session, not of"):
+            jc.charts.session_timeline(wrong)
+
+
+def axis(chart):
+    return chart.to_dict()["layer"][0]["encoding"]["x"]["axis"]["title"]
+
+
+def test_a_timeline_is_measured_in_what_suits_it_and_says_what_it_leaves_out(long, monkeypatch):
+    whole = jc.charts.session_timeline(long)
+    assert axis(whole) == "hours"
+    assert 3.6 < max(bar["end"] for bar in values(whole)) < 3.7
+    assert axis(jc.charts.session_timeline(long, turn=1)) == "seconds"
+    monkeypatch.setattr("jupyter_clm.charts.ROWS", 20)
+    assert axis(jc.charts.session_timeline(long)) == "minutes · the first 20 of 74 turns"
+    assert all(bar["end"] > bar["start"] for bar in values(whole))
+
+
+def test_completion_offers_what_is_public_and_nothing_else():
+    assert set(dir(jc)) == set(jc.__all__)
+    assert dir(jc.charts) == sorted(jc.charts.__all__)
+    assert all(callable(getattr(jc.charts, name)) for name in jc.charts.__all__)
