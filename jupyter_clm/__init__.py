@@ -2,7 +2,7 @@
 
 ``%load_ext jupyter_clm`` adds ``%clm PATH``. ``jc.load("session.jsonl")`` or ``jc.open("sessions.db")["5e55"]`` gives a session, ``jc.tool_calls_df("sessions.db")`` a
 data frame, ``jc.sql("select …", "sessions.db")`` any other; ``jc.charts`` has charts. In IPython, importing this makes
-the core's chunks and tool calls show themselves in a readable way.
+the core's values (chunks, messages, tool calls, hits …) show themselves in a readable way.
 """
 
 from typing import Any

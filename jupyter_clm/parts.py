@@ -9,6 +9,7 @@ from typing import SupportsIndex, overload
 
 from clm_sessions.library import StoredSession
 from clm_sessions.model import Chunk, ChunkContent, Message, Session, ToolCall
+from clm_sessions.render.escape import visible
 from clm_sessions.view.words import one_line, plural
 from jupyter_clm.cards import Bounds, Cards, Describe, contents
 from jupyter_clm.shown import bundle, region
@@ -47,7 +48,7 @@ class NotebookChunk:
 
     def __repr__(self) -> str:
         chunk = self.chunk
-        return f"<{chunk.kind} chunk {chunk.seq} of {self.content.session.id}: {one_line(chunk.preview, 80)}>"
+        return f"<{chunk.kind} chunk {chunk.seq} of {self.content.session.id}: {visible(one_line(chunk.preview, 80))}>"
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import reprlib
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from clm_sessions.model import Chunk, ToolCall
+from clm_sessions.model import Chunk, ChunkContent, Fact, Message, Request, ToolCall
 from clm_sessions.render import chunk_html
 from clm_sessions.render.escape import esc
 from clm_sessions.render.options import Options
+from clm_sessions.store.hits import Hit
 from clm_sessions.view import ChunkView, Step
-from clm_sessions.view.words import count, duration, one_line, plural
+from clm_sessions.view.words import one_line
 from jupyter_clm.cards import Describe, outside_contents
+from jupyter_clm.lines import (
+    call_line,
+    chunk_line,
+    content_line,
+    fact_line,
+    hit_line,
+    message_line,
+    request_line,
+)
 from jupyter_clm.snapshot import style_html
 
 _OPTIONS = Options(max_prose=4_000, max_output=4_000, max_rows=60, budget=20_000, heading=4)
@@ -41,13 +50,6 @@ def region(html: str, name: str) -> str:
     )
 
 
-def call_line(call: ToolCall) -> str:
-    """A tool call in one line."""
-    took = "" if call.duration_ms is None else f", {duration(call.duration_ms)}"
-    about = "" if call.input in ({}, None, "") else f" {one_line(reprlib.repr(call.input), 80)}"
-    return f"<ToolCall {one_line(call.name or 'unnamed', 40)}: {call.status}{took}{about}>"
-
-
 def call_html(call: ToolCall, describe: Describe) -> str:
     """A tool call as a card with its result, long texts cut."""
     view = describe(call)
@@ -70,23 +72,19 @@ def call_html(call: ToolCall, describe: Describe) -> str:
     return region(chunk_html(card, options=replace(_OPTIONS, id_prefix=f"clm-{token}-")), "Tool call")
 
 
-def chunk_line(chunk: Chunk) -> str:
-    """A chunk in one line: what it is, what was spent, how it begins."""
-    facts: list[str] = [chunk.kind]
-    facts += [duration(chunk.duration_ms)] if chunk.duration_ms is not None else []
-    facts += [plural(chunk.tool_calls, "tool call")] if chunk.tool_calls else []
-    facts += [f"{count(chunk.usage.output)} tokens out"] if chunk.usage.output is not None else []
-    facts += [chunk.status] if chunk.status and chunk.status != "complete" else []
-    return f"<Chunk {chunk.seq}: {', '.join(facts)}: {one_line(chunk.preview, 80)}>"
+_LINES: Mapping[type, Callable[[Any], str]] = {
+    Chunk: chunk_line, ChunkContent: content_line, Fact: fact_line, Hit: hit_line, Message: message_line,
+    Request: request_line, ToolCall: call_line,
+}  # fmt: skip
 
 
 def teach(describe: Describe) -> None:
-    """Show tool calls and chunks of the core in a readable way in the IPython this runs in; without one, do nothing."""
+    """Show the values of the core in a line each, tool calls as cards, in the IPython this runs in; without one, do nothing."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython is not None else None
     if shell is None:
         return
     formatters = shell.display_formatter.formatters
     formatters["text/html"].for_type(ToolCall, lambda call: call_html(call, describe))
-    for kind, line in ((ToolCall, call_line), (Chunk, chunk_line)):
+    for kind, line in _LINES.items():
         formatters["text/plain"].for_type(kind, lambda value, p, _cycle, line=line: p.text(line(value)))

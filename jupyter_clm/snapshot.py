@@ -9,7 +9,7 @@ from importlib import resources
 from clm_sessions.library import StoredSession
 from clm_sessions.model import Session, SessionInfo
 from clm_sessions.render import Options, css, session_header_html
-from clm_sessions.render.escape import esc
+from clm_sessions.render.escape import esc, visible
 from clm_sessions.view.words import one_line, plural
 from jupyter_clm.cards import Bounds, Cards, Describe, outside_contents
 
@@ -67,8 +67,8 @@ def snapshot_html(
 
 def line(info: SessionInfo) -> str:
     """A session in one line of plain text."""
-    title = one_line(info.title or info.native_id, 120)
-    when = f", {info.project_name}" if info.project_name else ""
+    title = visible(one_line(info.title or info.native_id, 120))
+    when = f", {visible(one_line(info.project_name, 60))}" if info.project_name else ""
     return f"{title} ({info.format}{when}, {plural(info.chunks, 'chunk')}, {plural(info.tool_calls, 'tool call')})"
 
 

@@ -1,16 +1,18 @@
 """Chunks by slice, and how values look as the last line of a cell; the line magic."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from IPython.core.error import UsageError as MagicError
 from IPython.core.interactiveshell import InteractiveShell
 
 import jupyter_clm as jc
-from clm_sessions.model import ChunkContent, SessionInfo, ToolCall
+from clm_sessions.model import ChunkContent, Fact, SessionInfo, Text, ToolCall
+from jupyter_clm.lines import call_line, chunk_line, content_line, fact_line, hit_line, message_line, request_line
 from jupyter_clm.magics import clm
-from jupyter_clm.session import registry
-from jupyter_clm.shown import call_html, call_line, chunk_line, teach
+from jupyter_clm.session import NotebookSession, registry
+from jupyter_clm.shown import call_html, teach
 from support.notebooks import LOGS, cards_of, plain
 from support.safety import check
 
@@ -100,7 +102,11 @@ def test_the_magic_opens_one_session_as_a_view_and_says_what_it_cannot(database,
     assert view.n_hits > 0
     view.close()
     assert len(clm(str(database.path))) == len(database)
-    for line, words in (("", "%clm PATH"), ("a b", "%clm PATH"), (str(tmp_path / "no.db"), "no such database")):
+    for line, words in (
+        ("", "%clm PATH"),
+        ("a b", "%clm PATH"),
+        (str(tmp_path / "no.db"), "no such database, log or folder"),
+    ):
         with pytest.raises(MagicError, match=words):
             clm(line)
     with pytest.raises(MagicError, match="No closing quotation"):
@@ -112,3 +118,37 @@ def test_ids_complete_after_the_bracket_of_a_database(database):
     assert len(short) == len(database)
     assert {database[sid].id for sid in short} == {session.id for session in database}
     assert isinstance(database[short[0]].info, SessionInfo)
+
+
+def test_each_value_of_the_core_is_one_line_of_a_bounded_length_in_ipython(long, database):
+    huge = "\x1b[31m\u202e" + "text\n" * 100_000
+    message = replace(long.messages[0], blocks=(Text(text=huge),), model=huge, origin="prompt")
+    values = {
+        hit_line: database.search("kale", limit=1)[0],
+        message_line: message,
+        content_line: ChunkContent(
+            session=long.info, chunk=replace(long.chunks[0], preview=huge), messages={0: message}
+        ),
+        fact_line: Fact(name=huge, value={huge: [huge]}),
+        request_line: long.requests[0],
+    }
+    shell = InteractiveShell.instance()
+    try:
+        teach(registry().describe)
+        for line, value in values.items():
+            shown = shell.display_formatter.format([value])[0]["text/plain"]
+            assert shown == f"[{line(value)}]"
+            assert len(shown) < 300
+            assert not {"\n", "\x1b", "\u202e", "\x02", "\x03"} & set(shown)
+    finally:
+        InteractiveShell.clear_instance()
+    assert hit_line(values[hit_line]).startswith("<Hit in b3fefa1a, chunk 19: Bash input, 2026-02-10 08:20:39: ")
+    assert "crops/«kale».toml" in hit_line(values[hit_line])
+    assert message_line(long.messages[1]).endswith(", claude-sonnet-4-5-20250929, 2026-02-10 08:06:38: Thinking>")
+    assert "tokens out" in request_line(long.requests[0])
+
+
+def test_what_a_log_hides_in_a_name_is_seen_in_a_line(sessions):
+    core = sessions[0].core
+    bad = NotebookSession(replace(core, info=replace(core.info, title="\x1b[31mred\u202e", project_name="a\x07b")))
+    assert not {"\x1b", "\u202e", "\x07"} & set(repr(bad))
