@@ -10,12 +10,13 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
+from functools import cache
 from typing import Any
 
 from clm_sessions import times
 from clm_sessions.errors import UsageError, one_line
 from clm_sessions.store import narrow
-from clm_sessions.store.columns import Column, columns, kind
+from clm_sessions.store.columns import PUBLIC, Column, columns, kind, kinds
 from clm_sessions.store.narrow import Condition, Narrow
 from jupyter_clm.bind import Parameters, bound
 from jupyter_clm.engines import make
@@ -245,10 +246,20 @@ def _kind(name: str, values: Sequence[Any]) -> str:
     if guess in {"time", "day", "flag"} and all(_fits(guess, value) for value in values if value is not None):
         return guess
     if not there:
-        return "text"
+        return _numbers().get(name, "text")
     if len(there) == 1:
         return {int: "integer", float: "real", bytes: "blob"}.get(there.pop(), "text")
     return "real" if there == {int, float} else "mixed"
+
+
+@cache
+def _numbers() -> Mapping[str, str]:
+    """Columns that hold numbers wherever they stand, so that a column of them in which nothing is recorded can be added up."""
+    found: dict[str, set[str]] = {}
+    for table_ in PUBLIC:
+        for name, what in kinds(table_).items():
+            found.setdefault(name, set()).add(what)
+    return {name: what.pop() for name, what in found.items() if what in ({"integer"}, {"real"})}
 
 
 def _fits(guess: str, value: Any) -> bool:  # noqa: ANN401 - a column value

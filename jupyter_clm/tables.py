@@ -15,7 +15,13 @@ Source = NotebookDatabase | str | os.PathLike[str]
 
 
 class TableFunction(Protocol):
-    """Rows of one table of a source: logs (a file or folder), a database, or one that is open. As ``NotebookDatabase.to_df``."""
+    """Rows of one table of a source: logs (a file or folder), a database, or one that is open.
+
+    ``since`` (inclusive) and ``until``: ``"2026-03-02"`` (for ``until`` that day included), ISO 8601, a date or a datetime
+    (``until`` then exclusive); UTC. ``project``, ``tool``, ``format``: names, ``*`` and ``?`` stand for anything;
+    ``model``: any part of a name; ``session``: ids, their beginnings, or sessions. Several are a list. ``columns``: only
+    these are read. ``engine``: pandas, polars or arrow. UsageError for names that are not there.
+    """
 
     def __call__(
         self,
@@ -43,7 +49,7 @@ def _of(table: str, words: str) -> TableFunction:
             return database.to_df(table, **asked)
 
     made.__name__ = made.__qualname__ = f"{table}_df"
-    made.__doc__ = f"{words}\n\n{TableFunction.__doc__}"
+    made.__doc__ = f"{words}\n\n{inspect.getdoc(TableFunction)}"
     signature = inspect.signature(TableFunction.__call__)
     shown = signature.replace(parameters=list(signature.parameters.values())[1:])
     made.__signature__ = shown  # type: ignore[attr-defined]  # for help, and completion of names

@@ -1,5 +1,6 @@
 """What a person gets wrong in a notebook, or expects to work, and what they are told."""
 
+import inspect
 import math
 import threading
 from datetime import date, datetime, timezone
@@ -192,3 +193,19 @@ def test_a_query_writes_nothing_anywhere(database, tmp_path):
     assert not other.exists()
     assert len(database.sql("SELECT * FROM sessions")) == 39
     assert len(database.search("kale")) > 1
+
+
+def test_the_help_of_a_table_function_says_what_each_filter_takes():
+    for name in ("sessions_df", "chunks_df", "files_df"):
+        told = inspect.getdoc(getattr(jc, name))
+        arguments = inspect.signature(getattr(jc, name)).parameters
+        assert not [each for each in arguments if each != "source" and f"``{each}``" not in told]
+
+
+def test_a_number_that_is_nowhere_recorded_is_a_number_and_can_be_added_up(database):
+    nothing = database.sql("SELECT cost_usd, output_tokens, NULL AS title FROM requests WHERE 0")
+    found = database.sql("SELECT cost_usd, NULL AS output_tokens, NULL AS title FROM requests")
+    for frame in (nothing, found):
+        assert [str(kind) for kind in frame.dtypes] == ["Float64", "Int64", "string"]
+    assert found["cost_usd"].sum() == 0
+    assert found["output_tokens"].isna().all()
