@@ -70,7 +70,7 @@ class CompareView(LiveView):
         self.set_trait("n_pairs", len(self.pairs))
         self._previous = w.Button(description="Previous", tooltip="Previous turns", layout={"width": "auto"})
         self._next = w.Button(description="Next", tooltip="Next turns", layout={"width": "auto"})
-        self._status, self._body = w.HTML(), w.HTML()
+        self._body = w.HTML()
         bar = w.HBox([self._previous, self._next, self._status])
         bar.add_class("clm-bar-row")
         style = w.HTML(style_html(), layout={"display": "none"})
@@ -116,7 +116,7 @@ class CompareView(LiveView):
         pairs = self.pairs[start : start + self.page_size]
         self._previous.disabled, self._next.disabled = self.page <= 1, self.page >= self.pages
         words = f"{plural(len(self.pairs), 'pair')} of turns · page {self.page:,} of {self.pages:,}"
-        self._status.value = f'<div class="clm-status" role="status" aria-live="polite">{words}</div>'
+        self._say(words)
         titles = " and ".join(_title(side.session) for side in self.sides)
         label = f"Turns of {titles}, page {self.page} of {self.pages}"
         inner = "".join(self._pair(pair) for pair in pairs) or '<p class="clm-more">Neither session has a turn.</p>'

@@ -66,7 +66,6 @@ class SessionsView(LiveView):
         }
         self._list = w.Select(description="Sessions", rows=10, style=_NARROW, layout={"width": "auto"})
         self._list.add_class("clm-choices")
-        self._status = w.HTML()
         self._place = w.VBox()
         self.children = self._made()
         self._begin(traits)
@@ -145,7 +144,7 @@ class SessionsView(LiveView):
         of = f" of {len(self._rows):,}" if len(found) != len(self._rows) else ""
         words = f"{len(found):,}{of} {'session' if len(self._rows) == 1 else 'sessions'}"
         words += f" · the newest {LISTED} are listed: narrow them down" if len(found) > LISTED else ""
-        self._status.value = f'<div class="clm-status" role="status" aria-live="polite">{words}</div>'
+        self._say(words)
 
     def _made(self) -> tuple[Any, ...]:
         search, facets = w.HBox([self._search]), w.HBox(list(self._facets.values()))

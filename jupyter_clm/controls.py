@@ -21,7 +21,7 @@ Options = Sequence[tuple[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """All that a view shows. ``outline`` and ``agents``: labels with seq or id; ``status`` and ``body`` are HTML."""
+    """All that a view shows. ``outline`` and ``agents``: labels with seq or id; ``body`` is HTML."""
 
     query: str
     only_hits: bool
@@ -37,15 +37,15 @@ class State:
     entry: int | None
     agents: Options
     agent: str
-    status: str
     body: str
 
 
 class Controls:
     """Head, search, filters, paging, outline and body."""
 
-    def __init__(self, style: str) -> None:
-        self.style = w.HTML(style, layout={"display": "none"})
+    def __init__(self, style: str, status: Any) -> None:  # noqa: ANN401 - ipywidgets has no types
+        """``status``: the widget of the line that counts, which the view itself fills."""
+        self.style, self.status = w.HTML(style, layout={"display": "none"}), status
         self.head = w.HTML()
         self.search = w.Text(
             description="Search",
@@ -66,7 +66,6 @@ class Controls:
         self.expand = _button("Expand all", "Open every step of this page")
         self.collapse = _button("Collapse all", "Fold every step of this page")
         self.agent = w.Dropdown(description="Transcript", style=_NARROW, layout={"flex": "1 1 14rem", "width": "auto"})
-        self.status = w.HTML()
         self.outline = w.Select(description="Outline", style=_NARROW, layout={"width": "auto", "height": "auto"})
         self.body = w.HTML()
         sides = w.HBox([self.outline, self.body])
@@ -77,7 +76,7 @@ class Controls:
             _bar(self.search, self.previous_hit, self.next_hit, self.only_hits),
             _bar(*self.boxes.values(), self.tools, self.errors),
             _bar(self.previous, self.page, self.next, self.jump, self.expand, self.collapse, self.agent),
-            self.status,
+            status,
             sides,
         )
 
@@ -106,7 +105,6 @@ class Controls:
         self.outline.layout.display = "" if state.outline else "none"
         _choose(self.agent, state.agents, state.agent)
         self.agent.layout.display = "" if len(state.agents) > 1 else "none"
-        self.status.value = f'<div class="clm-status" role="status" aria-live="polite">{state.status}</div>'
         self.body.value = state.body
 
 

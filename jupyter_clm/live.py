@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -41,6 +42,7 @@ class LiveView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
         self._busy = True
         self._lock = threading.RLock()  # JupyterLab answers controls on another thread than the one that runs cells
         super().__init__()
+        self._status = w.HTML()
         for name in ("clm-root", "clm-view", f"clm-live-{self._token}"):
             self.add_class(name)
 
@@ -79,6 +81,10 @@ class LiveView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
         """Bring every control to the state of the traits."""
         raise NotImplementedError
 
+    def _say(self, words: str) -> None:
+        """Show this in the line that counts, which is read out when it changes. ``words`` are HTML."""
+        self._status.value = f'<div class="clm-status" role="status" aria-live="polite">{words}</div>'
+
     def _snapshot(self) -> str:
         """The static HTML that hosts without a kernel show, hidden while this view is in the page."""
         raise NotImplementedError
@@ -94,6 +100,9 @@ class LiveView(w.VBox):  # type: ignore[misc] # ipywidgets has no types
             try:
                 yield
                 self._draw()
+            except sqlite3.ProgrammingError:  # a person who clicks sees no traceback
+                self._say("The database was closed: nothing more is read. Open it again and make the view anew.")
+                raise
             finally:
                 self._busy = False
 

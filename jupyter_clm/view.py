@@ -58,7 +58,7 @@ class SessionView(LiveView):
         self.session = session
         self._path = [session]
         self._follower: Follower | None = None
-        self._controls = Controls(style_html())
+        self._controls = Controls(style_html(), self._status)
         self._turn = 0
         self._open()
         self.children = self._controls.rows
@@ -280,6 +280,7 @@ class SessionView(LiveView):
 
     def _draw(self) -> None:
         seqs = self._on_this_page()
+        self._say(status_html(self, self._chunks))
         options, entry = outline.entries(self._finder, self._here()[1])
         self._controls.show(
             State(
@@ -297,7 +298,6 @@ class SessionView(LiveView):
                 entry=entry,
                 agents=self._agents,
                 agent=self.shown.id,
-                status=status_html(self, self._chunks),
                 body=pane_html(self, seqs, self._chunks, self._prefix) + " " * (self._turn % 2),
             )
         )

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import sqlite3
 import threading
 from datetime import date, datetime, timezone
 
@@ -209,3 +210,16 @@ def test_a_number_that_is_nowhere_recorded_is_a_number_and_can_be_added_up(datab
         assert [str(kind) for kind in frame.dtypes] == ["Float64", "Int64", "string"]
     assert found["cost_usd"].sum() == 0
     assert found["output_tokens"].isna().all()
+
+
+def test_a_view_whose_database_was_closed_says_so_to_who_clicks(tmp_path):
+    import_logs(tmp_path / "sessions.db", LOGS)
+    with jc.open(tmp_path / "sessions.db") as db:
+        view, beside = db[LONG].view(), jc.compare(db[LONG], db[LONG])
+    for one, button in ((view, view._controls.next), (beside, beside._next)):
+        assert "page 1 of" in one._status.value
+        button.click()
+        assert "The database was closed: nothing more is read." in one._status.value
+        with pytest.raises(sqlite3.ProgrammingError):
+            one.page = 3
+        one.close()
