@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from functools import cache
 from importlib import resources
 
@@ -17,6 +18,7 @@ LIMIT = 100_000
 """Bytes of a snapshot at most, its stylesheet included."""
 CHUNKS = 20
 """Chunks in a snapshot at most."""
+CLOSED = '<p class="clm-more">Its database was closed: open it again to read its chunks.</p>'
 _BOUNDS = Bounds(total=40_000, chunk=8_000, prose=4_000, output=1_500, steps=25, images=16_000)
 _TIGHT = Bounds(total=0, chunk=0, prose=400, output=200, steps=6, images=0)
 
@@ -41,7 +43,10 @@ def style_html(extra: str = "") -> str:
 def snapshot_html(
     session: Session | StoredSession, describe: Describe, *, token: str, extra_style: str = "", label: str | None = None
 ) -> str:
-    """A session's head and its first chunks, at most ``LIMIT`` bytes. ``token`` makes its ids unique in the notebook."""
+    """A session's head and its first chunks, at most ``LIMIT`` bytes. ``token`` makes its ids unique in the notebook.
+
+    Of a session whose database was closed the head alone, and that it was closed.
+    """
     info = session.info
     prefix = f"clm-{token}-"
     head = session_header_html(info, options=Options(id_prefix=prefix), agent=label, level=3)
@@ -54,7 +59,11 @@ def snapshot_html(
     cards: list[str] = []
     used = 0
     normal, tight = Cards(_BOUNDS, describe, prefix), Cards(_TIGHT, describe, prefix)
-    for content in session.contents(0, CHUNKS):
+    try:
+        first, more = session.contents(0, CHUNKS), None
+    except sqlite3.ProgrammingError:
+        first, more = [], CLOSED
+    for content in first:
         card = normal.html(content)
         if used + _size(card) > room and not cards:
             card = tight.html(content)
@@ -62,7 +71,7 @@ def snapshot_html(
         if used > room or (cards and used > _BOUNDS.total):
             break
         cards.append(card)
-    return outside_contents(f"{start}{''.join(cards)}{_more(len(cards), info.chunks)}</div></div></div>")
+    return outside_contents(f"{start}{''.join(cards)}{more or _more(len(cards), info.chunks)}</div></div></div>")
 
 
 def line(info: SessionInfo) -> str:

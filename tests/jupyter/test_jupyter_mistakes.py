@@ -13,7 +13,7 @@ import pytest
 import jupyter_clm as jc
 from clm_sessions.errors import ClmError, NoSessionError, NotALogError
 from support.logs import import_logs
-from support.notebooks import LOGS
+from support.notebooks import LOGS, plain
 
 ONE = LOGS / "clm/20260214-101500-b1edfeed.jsonl"
 LONG = "b3fefa1a"
@@ -215,7 +215,10 @@ def test_a_number_that_is_nowhere_recorded_is_a_number_and_can_be_added_up(datab
 def test_a_view_whose_database_was_closed_says_so_to_who_clicks(tmp_path):
     import_logs(tmp_path / "sessions.db", LOGS)
     with jc.open(tmp_path / "sessions.db") as db:
-        view, beside = db[LONG].view(), jc.compare(db[LONG], db[LONG])
+        session, view, beside = db[LONG], db[LONG].view(), jc.compare(db[LONG], db[LONG])
+    said_of_it = plain(session._repr_mimebundle_()["text/html"])
+    assert said_of_it.startswith("The watering schedule and 39 crops")
+    assert said_of_it.endswith("Its database was closed: open it again to read its chunks.")
     for one, button in ((view, view._controls.next), (beside, beside._next)):
         assert "page 1 of" in one._status.value
         button.click()
