@@ -32,8 +32,9 @@ _NARROW = {"description_width": "initial"}
 class SessionsView(LiveView):
     """Sessions to narrow down and open. Traits may be set, observed and linked.
 
-    ``query``: words in title, project, branch or id. ``project``, ``model``, ``format``, ``status``, ``day``: the value
-    that a session must have, None for any. ``selected``: id of the session that is open below, or None; its
+    ``query``: words in title, project, branch or id. ``project``, ``model``, ``format``, ``status``,
+    ``interrupted``, ``compacted``, ``tools_failed`` (yes or no), ``git_branch``, ``day``: the value that a session must
+    have, None for any. ``selected``: id of the session that is open below, or None; its
     beginning will do.
     ``n_hits``: number of sessions that all of these leave (read only). ``view``: the open ``SessionView``.
     """
@@ -43,6 +44,10 @@ class SessionsView(LiveView):
     model = t.Unicode(None, allow_none=True, help="first model that answered, or None for all")
     format = t.Unicode(None, allow_none=True, help="format of the log, or None for all")
     status = t.Unicode(None, allow_none=True, help="how it stands at its end, or None for all")
+    interrupted = t.Unicode(None, allow_none=True, help="yes or no: whether a person interrupted it; None for all")
+    compacted = t.Unicode(None, allow_none=True, help="yes or no: whether its context was compacted; None for all")
+    tools_failed = t.Unicode(None, allow_none=True, help="yes or no: whether a tool call failed; None for all")
+    git_branch = t.Unicode(None, allow_none=True, help="branch it began on, or None for all")
     day = t.Unicode(None, allow_none=True, help="UTC day it began, as 2026-03-02, or None for all")
     selected = t.Unicode(None, allow_none=True, help="id of the session that is open below")
     n_hits = t.Int(0, read_only=True, help="sessions that query and facets leave")

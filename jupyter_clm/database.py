@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, overload
 
-from clm_sessions import functions
+from clm_sessions import functions, times
 from clm_sessions.cookbook import RECIPES
 from clm_sessions.errors import DatabaseError, NotALogError, UsageError
 from clm_sessions.ingest import ingest
@@ -134,10 +134,11 @@ class NotebookDatabase:
         """
         return select.query(self.core.db, query, parameters, engine)
 
-    def recipe(self, name: str, *, engine: str = "pandas", **asked: str) -> Any:  # noqa: ANN401 - a frame of that engine
-        """The answer of a query of the cookbook; ``asked``: its parameters (project, since, model), all by default.
+    def recipe(self, name: str, *, engine: str = "pandas", **asked: Any) -> Any:  # noqa: ANN401 - a frame of that engine
+        """The answer of a query of the cookbook; ``asked``: its parameters, all by default.
 
-        UsageError for a query or parameter that is not there.
+        ``project`` and ``model``: a name as it stands in the database; ``since``: a day, or a date. UsageError for a
+        query, parameter or name that is not there.
         """
         known = {recipe.name: recipe for recipe in RECIPES}
         if name not in known:
@@ -146,7 +147,22 @@ class NotebookDatabase:
         strange = [each for each in asked if each not in parameters]
         if strange:
             raise UsageError(f"{name} has no parameter {strange[0]!r}; there are: {', '.join(parameters)}")
-        return self.sql(known[name].sql, {each: asked.get(each, "") for each in parameters}, engine=engine)
+        return self.sql(
+            known[name].sql, {each: self._asked(each, asked.get(each)) for each in parameters}, engine=engine
+        )
+
+    def _asked(self, what: str, given: Any) -> str:  # noqa: ANN401 - what a person gave
+        """A parameter of a recipe as it is compared; empty for all."""
+        if given is None or given == "":
+            return ""
+        if what == "since":
+            return times.day(select.moment(given, what)) or ""
+        table, column = ("sessions", "project_name") if what == "project" else ("session_models", "model")
+        sql = f"SELECT DISTINCT {column} FROM {table} WHERE {column} > '' ORDER BY 1"  # noqa: S608 - names from here
+        there = [row[0] for row in self.core.db.execute(sql)]
+        if given not in there:
+            raise UsageError(f"no {what} {given!r} in the database; there are: {', '.join(there)}")
+        return str(given)
 
     def search(self, text: str, *, limit: int = 50) -> list[Hit]:
         """Messages and tool calls that hold the words of ``text``, best first. Any text is a valid query."""

@@ -1,4 +1,4 @@
-"""The facets of a list of sessions: columns that the sessions table in Datasette has facets of, too."""
+"""The facets of a list of sessions: those of the sessions table in Datasette but ``role``, for no subagents are listed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from clm_sessions.store.rows import status
 from jupyter_clm.find import fold, words
 from jupyter_clm.session import NotebookSession
 
-FACETS = {"project": "Project", "model": "Model", "format": "Format", "status": "Status", "day": "Day (UTC)"}
+FACETS = {
+    "project": "Project", "model": "Model", "format": "Format", "status": "Status", "interrupted": "Interrupted",
+    "compacted": "Compacted", "tools_failed": "Tools failed", "git_branch": "Branch", "day": "Day (UTC)",
+}  # fmt: skip
 """What a person calls them."""
 
 
@@ -26,7 +29,7 @@ class Listed:
 
     def meets(self, chosen: Mapping[str, str | None], looked_for: Sequence[str], *, but: str = "") -> bool:
         """Whether it has the chosen values (None: any), all ``but`` one, and holds all words."""
-        fits = all(value is None or name == but or self.values[name] == value for name, value in chosen.items())
+        fits = all(self.values[name] == value for name, value in chosen.items() if value is not None and name != but)
         return fits and all(word in self.text for word in looked_for)
 
 
@@ -50,10 +53,18 @@ def _listed(session: NotebookSession, stands: str | None) -> Listed:
         "model": (info.models[0] or None) if info.models else None,
         "format": info.format,
         "status": stands,
+        "interrupted": _yes(info.interruptions),
+        "compacted": _yes(info.compactions),
+        "tools_failed": _yes(info.tool_errors),
+        "git_branch": info.git_branch or None,
         "day": times.day(info.started_at),
     }
     texts = (info.title, info.project_name, info.git_branch, info.id)
     return Listed(session=session, values=values, text=fold(" ".join(text for text in texts if text)))
+
+
+def _yes(number: int | None) -> str:
+    return "yes" if number else "no"
 
 
 def matching(rows: Iterable[Listed], chosen: Mapping[str, str | None], query: str, *, but: str = "") -> list[Listed]:

@@ -9,6 +9,7 @@ import traitlets
 from ipywidgets.widgets import widget
 
 import jupyter_clm as jc
+from datasette_clm.tables import TABLES
 
 
 def instances():
@@ -123,3 +124,17 @@ def test_a_wrong_argument_is_named(sessions):
         sessions.view(projects="x")
     with pytest.raises(TypeError, match="no trait query"):
         jc.compare(sessions[0], sessions[1], query="x")
+
+
+def test_the_facets_are_those_of_the_table_in_datasette_and_count_alike(database):
+    view = database.sessions.view()
+    for facet in set(TABLES["sessions"].facets) - {"role"}:
+        name, column = ("project", "project_name") if facet == "project_id" else (facet, facet)
+        where = f"role IN ('main', 'orphan') AND {column} > ''"
+        sql = f"SELECT {column} AS value, count(*) AS n FROM sessions WHERE {where} GROUP BY 1"
+        counted = {row["value"]: row["n"] for row in database.sql(sql, engine="arrow").to_pylist()}
+        shown = {value: int(label.rsplit(" · ", 1)[1]) for label, value in view._facets[name].options if value}
+        assert shown == counted, name
+    view.interrupted, view.compacted = "yes", "yes"
+    assert [session.id[:8] for session in view.hits] == ["b3fefa1a"]
+    view.close()

@@ -226,3 +226,15 @@ def test_a_view_whose_database_was_closed_says_so_to_who_clicks(tmp_path):
         with pytest.raises(sqlite3.ProgrammingError):
             one.page = 3
         one.close()
+
+
+def test_a_recipe_takes_dates_and_says_which_names_there_are(database):
+    name = "tool_errors_by_model"
+    one = database.recipe(name, since="2026-02-10")
+    for since in (date(2026, 2, 10), pd.Timestamp("2026-02-10", tz="UTC")):
+        assert database.recipe(name, since=since).equals(one)
+    assert database.recipe(name, since=None, project=None).equals(database.recipe(name))
+    assert "no date" in said(database.recipe, name, since="yesterday")
+    assert "no project 'nope' in the database; there are: garden-planner, " in said(
+        database.recipe, name, project="nope"
+    )
