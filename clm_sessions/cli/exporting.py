@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from clm_sessions import zones
 from clm_sessions.cli import options
-from clm_sessions.cli.common import default_database, on_terminal, write
+from clm_sessions.cli.common import default_database, line, on_terminal, write
+from clm_sessions.cli.publishing import choices, redacting
 from clm_sessions.cli.showing import find
 from clm_sessions.errors import UsageError
 from clm_sessions.library import open_db
@@ -21,6 +20,7 @@ from clm_sessions.plugins import Registry
 from clm_sessions.store.columns import NAMES
 
 if TYPE_CHECKING:
+    from clm_sessions.export import Written
     from clm_sessions.export.tables import Table
 
 _ENDINGS = {".md": "md", ".json": "json", ".html": "html", ".htm": "html"}
@@ -35,37 +35,53 @@ _output = click.option(
 @options.database
 @click.option("--md", "form", flag_value="md", help="Markdown.")
 @click.option("--json", "form", flag_value="json", help="JSON.")
-@click.option("--html", "form", flag_value="html", help="One HTML page that needs nothing else and runs nothing.")
+@click.option("--html", "form", flag_value="html", help="One HTML page that needs nothing else and loads nothing.")
 @_output
+@click.option("--private", "as_written", is_flag=True, help="As it was written, secrets included: redact nothing.")
+@redacting
 @options.utc
 @click.pass_obj
 def export(
-    obj: dict[str, Registry], session: str, database: Path | None, form: str | None, output: Path | None, utc: bool
-) -> None:
-    """Write a SESSION as Markdown, JSON or HTML.
+    obj: dict[str, Registry], /, session: str, database: Path | None, form: str | None, output: Path | None,
+    as_written: bool, utc: bool, **choice: Any,  # noqa: ANN401 - see choices
+) -> None:  # fmt: skip
+    """Write a SESSION, redacted, as Markdown, JSON or HTML.
 
     SESSION is an id in DB, or the path of a log. It goes to standard output, or to the file that -o names.
 
-    PRIVATE: nothing is redacted. What the log says is in it, secrets included; do not pass it on unread.
+    Keys, tokens, passwords, personal data and images are not in it, unless it is --private; the file says which it is. No
+    program knows every secret: read it before others do.
 
     Without --md, --json or --html the ending of the file decides.
     """
-    from clm_sessions.export import to_html, to_json, to_markdown
+    from clm_sessions.export import Written, redacted
 
     form = form or _ENDINGS.get(output.suffix.lower() if output else "")
     if form is None:
         raise UsageError("which form? name one of --md, --json, --html, or a file that ends so")
+    chosen = None if as_written else choices(**choice)
+    if as_written and (asked := [name for name, value in choice.items() if value]):
+        raise UsageError(f"--private redacts nothing: leave out --{asked[0].replace('_', '-')}")
     registry = obj["registry"]
     found = find(session, database, registry)
+    written = Written(session=found) if chosen is None else redacted(found, registry.redactors(), chosen)
+    _write(_pieces(form, written, registry, utc=utc, ascii_only=output is None and on_terminal()), output)
+    if output is not None:
+        click.echo(f"{output}: {line(written.note)}", err=True)
+
+
+def _pieces(form: str, written: Written, registry: Registry, *, utc: bool, ascii_only: bool) -> Iterator[str]:
+    """The document. Times are those of this machine's zone only in what stays on it."""
+    from clm_sessions.export import to_html, to_json, to_markdown
+
+    session, note = written.session, written.note
     if form == "md":
-        pieces = to_markdown(found, registry.describe)
-    elif form == "json":
-        pieces = to_json(found, registry.describe, ascii_only=output is None and on_terminal())
-    else:
-        known = registry.formats.get(found.info.format)
-        tz = zones.UTC if utc else zones.LOCAL
-        pieces = to_html(found, registry.describe, agent=known.label if known else None, tz=tz)
-    _write(pieces, output)
+        return to_markdown(session, registry.describe, note=note)
+    if form == "json":
+        return to_json(session, registry.describe, note=note, ascii_only=ascii_only)
+    known = registry.formats.get(session.info.format)
+    tz = zones.LOCAL if written.private and not utc else zones.UTC
+    return to_html(session, registry.describe, note=note, agent=known.label if known else None, tz=tz)
 
 
 @click.command("export-table")
@@ -115,43 +131,21 @@ def export_table(
 
 
 def _write(pieces: Iterable[str], output: Path | None) -> None:
+    from clm_sessions.export import files
+
     if output is None:
         write(pieces)
-        return
-    with private(output) as file:
-        for piece in pieces:
-            file.write(piece.encode("utf-8", "replace"))
+    else:
+        files.write(pieces, output)
 
 
 def _write_parquet(table: Table, output: Path | None) -> None:
-    from clm_sessions.export import parquet
+    from clm_sessions.export import files, parquet
 
     if output is None:
         if on_terminal():
             raise UsageError("Parquet is no text for a terminal; name a file with -o, or a pipe")
         parquet.write(table, sys.stdout.buffer)
         return
-    with private(output) as file:
+    with files.private(output) as file:
         parquet.write(table, file)
-
-
-@contextmanager
-def private(path: Path) -> Iterator[IO[bytes]]:
-    """A file that only its owner may read (0600), put in its place when it is whole; nothing is left of a failure.
-
-    What is no plain file (a FIFO, ``/dev/null``) is written to as it is.
-    """
-    if path.exists() and not path.is_file():
-        with path.open("wb") as file:
-            yield file
-        return
-    path = Path(os.path.realpath(path))
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            yield file
-        part.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink()
-        raise

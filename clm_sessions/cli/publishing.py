@@ -35,7 +35,7 @@ def _choosing(function: F) -> F:
     return function
 
 
-def _redacting(function: F) -> F:
+def redacting(function: F) -> F:
     """The options that say what is left out and what is hidden."""
     for option in (
         click.option("--rules", type=_FILE, metavar="FILE", help="Decisions about findings, from the review page."),
@@ -55,7 +55,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command("publish")
 @click.argument("paths", nargs=-1, metavar="[DB] OUT", type=click.Path(path_type=Path, dir_okay=False))
 @_choosing
-@_redacting
+@redacting
 @click.option("--dry-run", is_flag=True, help="Write nothing, only say what would be published; OUT may be missing.")
 @click.option("--report", "report_file", is_flag=True, help="Write the report beside OUT too, as OUT.report.md.")
 @click.option("--with-datasette-config", is_flag=True, help="Write metadata for Datasette, and say the safe command.")
@@ -76,10 +76,10 @@ def publish_(
     from clm_sessions.publish.serve import command, write_metadata
 
     database, out = _database_and_out(paths, needed=not dry_run)
-    choices = _choices(leave_out, with_images, keep_personal, hide, hide_file, rules)
+    chosen = choices(leave_out, with_images, keep_personal, hide, hide_file, rules)
     with open_db(database) as opened:
         done = publish(
-            opened.db, None if dry_run else out, _chosen(opened, **choice), obj["registry"].redactors(), choices,
+            opened.db, None if dry_run else out, _chosen(opened, **choice), obj["registry"].redactors(), chosen,
             progress=_Bar() if sys.stderr.isatty() else _quiet,
         )  # fmt: skip
     lines = list(reports.report(done, None if dry_run else out))
@@ -130,10 +130,11 @@ def _where(db: Database, condition: str) -> set[str]:
     return sessions_where(db.path, condition)
 
 
-def _choices(
+def choices(
     leave_out: Sequence[str], with_images: bool, keep_personal: Sequence[str], hide: Sequence[str],
     hide_file: Path | None, rules: Path | None,
 ) -> Choices:  # fmt: skip
+    """What those options say."""
     from clm_sessions.publish import Choices
     from clm_sessions.publish.rules import read_rules
     from clm_sessions.redact import KINDS

@@ -1,5 +1,10 @@
-"""Sessions and tables as files: Markdown, JSON, one HTML page, CSV, JSON Lines, Parquet. Nothing is redacted here."""
+"""Sessions and tables as files: Markdown, JSON, one HTML page, CSV, JSON Lines, Parquet.
 
-from clm_sessions.export.session import PRIVATE, to_html, to_json, to_markdown
+``redacted`` makes of a session one that others may see; what is written as it is says that it is private.
+"""
 
-__all__ = ["PRIVATE", "to_html", "to_json", "to_markdown"]
+from clm_sessions.export.html import to_html
+from clm_sessions.export.redacted import PRIVATE, Written, redacted
+from clm_sessions.export.session import to_json, to_markdown
+
+__all__ = ["PRIVATE", "Written", "redacted", "to_html", "to_json", "to_markdown"]

@@ -141,6 +141,8 @@ def step_html(view: ChunkView, index: int, place: Place) -> str:
     kind = step.kind if step.kind in _STEPS else "raw"
     classes = f"clm-step clm-s-{kind}" + (f" clm-f-{step.family}" if step.family in _FAMILIES else "")
     classes += f" clm-is-{step.status}" if step.status in _STATUS else ""
+    own = place.options.step_class(step) if place.options.step_class else None
+    classes += f" {esc(own)}" if own else ""
     head = f'class="{classes}{_hit(step.hit)} id="{_anchor(view, index, place)}"'
     inner = (_later(view, index, place) or _inside(view, index, place)) + "".join(_agent(step, place.options))
     if not inner:

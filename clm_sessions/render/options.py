@@ -8,7 +8,7 @@ from datetime import timezone, tzinfo
 
 from clm_sessions.model import Image
 from clm_sessions.render.images import data_url
-from clm_sessions.view import ChunkView
+from clm_sessions.view import ChunkView, Step
 
 LATER = 400
 """Log text (characters) that a closed step may hold on the page though it could be fetched."""
@@ -23,7 +23,8 @@ class Options:
     nested (it must come from this renderer); ``subagent_href`` a link to it. ``more_href(view, step, section)``: where
     the whole of a cut section is; ``step`` None for a section of the chunk itself, ``section`` None for the steps
     from ``step`` on. ``later(view, step)``: address of a page that holds a closed step; such a step is left empty but for
-    that link, for a script to fill when it is opened, if it holds more than ``LATER`` characters. ``heading``: level of a chunk's heading. ``highlight``: colour code by language.
+    that link, for a script to fill when it is opened, if it holds more than ``LATER`` characters. ``step_class``: a class of
+    the caller's own for a step, None for none; no word of a log. ``heading``: level of a chunk's heading. ``highlight``: colour code by language.
 
     ``max_prose``/``max_output``: text and code per section. ``max_rows`` of a table. ``first_step``, ``max_steps``:
     the steps shown. ``budget``: log text per chunk; past it each section shows ``floor`` characters.
@@ -35,6 +36,7 @@ class Options:
     subagent_href: Callable[[str], str | None] | None = None
     more_href: Callable[[ChunkView, int | None, int | None], str | None] | None = None
     later: Callable[[ChunkView, int], str | None] | None = None
+    step_class: Callable[[Step], str | None] | None = None
     id_prefix: str = ""
     heading: int = 3
     highlight: bool = True

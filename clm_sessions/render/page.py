@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from functools import cache
 from importlib import resources
 
 from clm_sessions.render.escape import esc
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _ROOT = '<div class="clm-root tex2jax_ignore mathjax_ignore">'
 
 
@@ -28,13 +29,30 @@ def page_html(title: str, body: str) -> str:
     return f"{start}{body}{end}"
 
 
-def page_parts(title: str) -> tuple[str, str]:
-    """What stands before and behind the body of such a document, for those who write it piece by piece."""
+def page_parts(title: str, *, style: str = "", script: str = "") -> tuple[str, str]:
+    """What stands before and behind the body of such a document, for those who write it piece by piece.
+
+    ``style`` is added to the stylesheet. ``script``: the one inline script that may run; the caller puts it into the body,
+    to the letter.
+    """
+    sheet = f"\n{css()}{style}"
     start = (
         '<!doctype html>\n<html lang="en" class="clm-page">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(sheet, script)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="referrer" content="no-referrer">\n'
-        f"<title>{esc(title)}</title>\n<style>\n{css()}</style>\n</head>\n<body>\n"
+        f"<title>{esc(title)}</title>\n<style>{sheet}</style>\n</head>\n<body>\n"
         f'<main class="clm-main">\n{_ROOT}\n'
     )
     return start, "</div>\n</main>\n</body>\n</html>\n"
+
+
+def _policy(sheet: str, script: str) -> str:
+    """Nothing is loaded or sent; one style sheet applies and at most one script runs, both known by their hash."""
+    scripts = f"script-src {_source(script)}; " if script else ""
+    return (
+        f"default-src 'none'; {scripts}style-src {_source(sheet)}; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _source(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

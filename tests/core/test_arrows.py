@@ -39,7 +39,7 @@ ROOMS = {
     "plugins": {*VALUES, "formats", "hookspecs", "redact", "view"},
     "render": {*VALUES, "view"},
     "store": {*VALUES, "frames", "prices"},
-    "export": {*VALUES, "view", "render", "store", "library"},
+    "export": {*VALUES, "view", "render", "redact", "store", "publish", "library"},
     "site": {*VALUES, "view", "render", "store", "library", "export"},
     "charts": {*VALUES, "view", "render"},
     "overview": VALUES,
