@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -21,6 +22,7 @@ from jupyter_clm.shown import bundle
 from jupyter_clm.snapshot import line, snapshot_html
 
 if TYPE_CHECKING:
+    from clm_sessions.publish.options import Choices
     from jupyter_clm.view import SessionView
 
 
@@ -177,6 +179,22 @@ class NotebookSession:
         """The static HTML. ``token``: what its ids begin with; the same session gives the same one."""
         token = token or hashlib.sha256(self.id.encode("utf-8", "replace")).hexdigest()[:8]
         return snapshot_html(self.core, registry().describe, token=token, extra_style=extra_style, label=self.label)
+
+    def to_html(self, path: str | os.PathLike[str], *, redact: bool = True, choices: Choices | None = None) -> Path:
+        """Write the session, with its subagents, to one HTML page that needs nothing else; gives its path.
+
+        It is made for others: secrets, personal data and images are hidden as by ``publish`` (``choices`` says otherwise).
+        ``redact=False``: as it was written. The page says which it is. Only you may read the file until you let others.
+        """
+        from jupyter_clm.export import write_html
+
+        return write_html(self, path, redact=redact, choices=choices)
+
+    def to_markdown(self, *, redact: bool = True, choices: Choices | None = None) -> str:
+        """The session as Markdown, whole, redacted or not as by ``to_html``."""
+        from jupyter_clm.export import markdown
+
+        return markdown(self, redact=redact, choices=choices)
 
     @property
     def label(self) -> str | None:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import traitlets as t
 
 from clm_sessions.errors import UsageError
+from clm_sessions.export import Start
 from clm_sessions.model import CHUNK_KINDS, ChunkContent
 from clm_sessions.render import Options, session_header_html
 from jupyter_clm import nested, outline
 from jupyter_clm.controls import Controls, State
 from jupyter_clm.display import swap_style
+from jupyter_clm.export import write_html
 from jupyter_clm.find import Finder
 from jupyter_clm.follow import Follower, source_of
 from jupyter_clm.live import LiveView
 from jupyter_clm.pane import pane_html, status_html
 from jupyter_clm.session import NotebookSession
 from jupyter_clm.snapshot import line, style_html
+
+if TYPE_CHECKING:
+    from clm_sessions.publish.options import Choices
 
 MAX_PAGE_SIZE = 100
 MAX_TOOLS = 100
@@ -122,6 +129,16 @@ class SessionView(LiveView):
             with self._lock:
                 self._let_go()
         super().close()
+
+    def to_html(self, path: str | os.PathLike[str], *, redact: bool = True, choices: Choices | None = None) -> Path:
+        """Write the session or subagent on show as ``NotebookSession.to_html`` does; the page begins with this view.
+
+        Its query, kinds, errors and, if it is one, tool are set in it; the whole is there all the same.
+        """
+        tool = self.tools[0] if len(self.tools) == 1 else ""
+        kinds = () if set(self.kinds) == set(CHUNK_KINDS) else self.kinds
+        start = Start(query=self.query, kinds=kinds, tool=tool, errors=self.errors)
+        return write_html(self.shown, path, redact=redact, choices=choices, start=start)
 
     # -- traits -----------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timezone, tzinfo
 from functools import cache
 from importlib import resources
-from itertools import islice
+from itertools import chain, islice
 
 from clm_sessions import render
 from clm_sessions.export.controls import Start, Tools, bar_html, side_html
@@ -16,7 +16,7 @@ from clm_sessions.export.session import Describe, contents
 from clm_sessions.render import Options
 from clm_sessions.render.escape import bdi, esc
 from clm_sessions.view import chunk_view
-from clm_sessions.view.words import count, one_line, plural
+from clm_sessions.view.words import one_line, plural
 
 _OPTIONS = Options(heading=2, max_prose=1_000_000, max_output=1_000_000, max_rows=10_000, max_steps=None, budget=None)
 _PART = 25
@@ -49,8 +49,8 @@ def to_html(
     yield f'<div class="clm-layout">{side_html(info, chunks, tools, outline, start)}'
     yield f'<div class="clm-transcript">\n{bar_html()}<script>{_own("js")}</script>\n'
     cards = _Cards(describe)
-    yield from _parts(cards.of(session, replace(options, step_class=tools.step_class)))
-    yield from cards.left(session, options)
+    own = cards.of(session, replace(options, step_class=tools.step_class))
+    yield from _parts(chain(own, cards.left(session, options)))
     yield f'<p class="clm-foot">{cards.foot(tz)}</p>\n</div></div>\n{end}'
 
 
@@ -90,10 +90,16 @@ class _Cards:
             yield card
 
     def left(self, session: AnySession, options: Options) -> Iterator[str]:
-        """The subagents of a session that no step started."""
-        for agent in session.subagents:
-            if agent.id not in self._done:
-                yield self._alone(agent, options)
+        """A card of the subagents of a session that no step started, if there are any."""
+        left = [agent for agent in session.subagents if agent.id not in self._done]
+        if left:
+            level = options.heading
+            inside = "".join(self._stray(agent, options) for agent in left)
+            yield (
+                '<article class="clm-chunk clm-stray"><div class="clm-head">'
+                f'<h{level} class="clm-who">Subagents that no step started</h{level}></div>'
+                f'<div class="clm-body">{inside}</div></article>\n'
+            )
 
     def foot(self, tz: tzinfo) -> str:
         """What a reader should know at the end: whether anything is cut, and which zone the times are of."""
@@ -106,11 +112,9 @@ class _Cards:
         inner = replace(options, id_prefix=prefix, heading=heading, step_class=None)
         return "".join((*self.of(agent, inner), *self.left(agent, inner)))
 
-    def _alone(self, agent: AnySession, options: Options) -> str:
-        info = agent.info
-        about = one_line(info.description or info.title or info.agent_id or info.id)
-        out = f" · {count(info.usage.output)} out" if info.usage.output else ""
+    def _stray(self, agent: AnySession, options: Options) -> str:
+        about = bdi(one_line(agent.info.description or agent.info.title or agent.info.agent_id or agent.id))
         return (
-            f'<details class="clm-stray"><summary>Subagent that no step started: {bdi(about)} · '
-            f'{plural(info.chunks, "chunk")}{out}</summary><div class="clm-nest">{self._nested(agent, options)}</div></details>\n'
+            f'<details class="clm-stray-agent"><summary>{about} · {plural(agent.info.chunks, "chunk")}</summary>'
+            f'<div class="clm-nest">{self._nested(agent, options)}</div></details>'
         )

@@ -174,7 +174,7 @@
     for (let at = all.indexOf(current()) + by; all[at]; at += by) {
       if (!all[at].matches(kind) || all[at].matches(".clm-out")) continue;
       go(all[at]);
-      all[at].querySelector(".clm-permalink").focus({ preventScroll: true });
+      all[at].querySelector(".clm-permalink")?.focus({ preventScroll: true });
       return;
     }
   }

@@ -1,13 +1,17 @@
 """Sessions and tables as files: whole, private, safe to open, and the same from a log and from a database."""
 
+import base64
 import csv
+import hashlib
 import io
 import json
 import os
 import re
 import stat
 import sys
+from dataclasses import replace
 from datetime import date, datetime, timezone
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -72,16 +76,63 @@ def test_every_form_holds_every_chunk_and_says_that_it_is_private(demo):
         assert PRIVATE in markdown
 
 
-def test_the_page_loads_nothing_and_runs_nothing(demo):
+def test_the_page_loads_nothing_and_runs_one_script_of_ours(demo):
     describe = plugins.from_environment().describe
     for session in open_db(demo):
         page = "".join(to_html(session, describe))
-        policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+        ((script,), (style,)) = (re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL) for tag in ("script", "style"))
+        assert script == (resources.files("clm_sessions.export") / "page.js").read_text("utf-8")
+        policy = (
+            f"default-src 'none'; script-src {hashed(script)}; style-src {hashed(style)}; img-src data:; "
+            "base-uri 'none'; form-action 'none'"
+        )
         assert page.index(f'content="{policy}"') < page.index("<style>")
-        assert "<script" not in page
+        assert page.count("<script") == 1
         assert "<link" not in page
+        assert not re.search(r"<[^>]* style=", page)
         addresses = re.findall(r'<[^>]*\s(?:src|srcset|data|poster|action)="([^"]*)"', page)
         assert all(address.startswith("data:image/") for address in addresses)
+
+
+def hashed(text):
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def test_every_link_within_the_page_leads_to_a_place_in_it(demo):
+    describe = plugins.from_environment().describe
+    for session in open_db(demo):
+        page = "".join(to_html(session, describe))
+        ids = set(re.findall(r'<[^>]* id="([^"]*)"', page))
+        links = set(re.findall(r'<a [^>]*href="#([^"]*)"', page))
+        assert links
+        assert links <= ids
+        assert set(re.findall(r'aria-labelledby="([^"]*)"', page)) <= ids
+
+
+def test_a_subagent_that_no_step_started_stands_at_the_end(demo):
+    session = next(s for s in open_db(demo) if s.info.subagents).read()
+    agent = session.subagents[0]
+    loose = replace(session, chunks=[replace(chunk, subagents=()) for chunk in session.chunks], subagents=[agent])
+    page = "".join(to_html(loose, plugins.from_environment().describe))
+    _before, _head, end = page.partition("Subagents that no step started")
+    assert end.count("<article") == agent.info.chunks
+    assert page.count("<article") == session.info.chunks + agent.info.chunks + 1
+
+
+def test_a_text_that_is_too_long_for_a_page_is_cut_and_the_page_says_where_the_whole_is(tmp_path):
+    write_log(tmp_path / "p" / f"{SID}.jsonl", [entry("user", 0, "beet " * 300_000), entry("assistant", 1, text("ok"))])
+    session = load(tmp_path / "p" / f"{SID}.jsonl")
+    page = "".join(to_html(session, plugins.from_environment().describe))
+    assert "Cut here; the whole is 1.5 MB." in page
+    assert "1 text too long for a page: the log, and the export as JSON, have all of it." in page
+    assert (
+        len(
+            json.loads("".join(to_json(session, plugins.from_environment().describe)))["chunks"][0]["sections"][0][
+                "text"
+            ]
+        )
+        > 1_400_000
+    )
 
 
 def test_a_subagent_stands_inside_the_step_that_started_it_and_only_there(demo):
@@ -115,7 +166,8 @@ def test_the_ending_decides_the_form_and_standard_output_needs_one(demo, tmp_pat
         assert piped("export", "b3fefa1a", demo, "-o", tmp_path / name).exit_code == 0
         assert (tmp_path / name).read_text("utf-8").startswith(start)
     assert piped("export", "b3fefa1a", demo).output.startswith("clm-sessions: which form?")
-    assert piped("export", "b3fefa1a", demo, "--md").output == (tmp_path / "a.md").read_text("utf-8")
+    assert piped("export", "b3fefa1a", demo, "--private", "-o", tmp_path / "b.md").exit_code == 0
+    assert piped("export", "b3fefa1a", demo, "--private", "--md").output == (tmp_path / "b.md").read_text("utf-8")
     log = next(DEMO.rglob("b3fefa1a*.jsonl"))
     assert piped("export", log, "--json").exit_code == 0
 
