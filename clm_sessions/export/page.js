@@ -68,6 +68,7 @@
     mark("clm-find", places);
     mark("clm-here", []);
     say();
+    requestAnimationFrame(whereabouts);
   }
 
   function say() {
@@ -188,6 +189,7 @@
 
   function openAll() {
     get("clm-all").textContent = openSteps(cards.filter(({ card }) => !card.matches(".clm-out"))) ? "Close all steps" : "Open all steps";
+    requestAnimationFrame(whereabouts);
   }
 
   function follow() {
@@ -200,7 +202,7 @@
   let waiting = false;
   function whereabouts() {
     waiting = false;
-    let card = current();
+    let card = current() ?? (main.getBoundingClientRect().top > 0 ? cards[0]?.card : null);
     while (card && !links.has(card.id)) card = card.previousElementSibling ?? card.parentElement.previousElementSibling?.lastElementChild;
     const link = card && links.get(card.id);
     if (!link || link.hasAttribute("aria-current")) return;
@@ -232,6 +234,7 @@
       pause = 0;
       step(event.shiftKey ? -1 : 1);
     } else if (event.target === box && event.key === "Escape") {
+      event.preventDefault(); // the words stay, for n and p
       box.blur();
     } else if (Object.hasOwn(KEYS, event.key) && get("clm-use-keys").checked && !event.target.closest?.("input, select")) {
       event.preventDefault();
@@ -274,6 +277,5 @@
     read();
     update();
     follow();
-    whereabouts();
   });
 })();
