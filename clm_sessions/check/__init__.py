@@ -10,6 +10,7 @@ from clm_sessions.check.files import texts
 from clm_sessions.check.findings import Finder, Finding
 from clm_sessions.check.web import check_site
 from clm_sessions.errors import UsageError
+from clm_sessions.export.redacted import PRIVATE
 from clm_sessions.redact import Redactor
 
 __all__ = ["Finding", "check"]
@@ -57,5 +58,8 @@ def _beside(path: Path) -> bool:
 
 
 def _file(path: Path, finder: Finder) -> Iterator[Finding]:
-    for place, text in texts(path.name, path.read_bytes()):
+    data = path.read_bytes()
+    if PRIVATE.encode() in data:
+        yield Finding(place=str(path), kind="private", what="a session as it was written; export it without --private")
+    for place, text in texts(path.name, data):
         yield from finder(f"{path}{place}", text)

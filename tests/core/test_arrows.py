@@ -59,7 +59,7 @@ ROOMS = {
         "store",
     },
     "library": {*VALUES, "formats", "plugins", "ingest", "derive", "store"},
-    "check": {"errors", "redact", "publish"},
+    "check": {"errors", "redact", "publish", "export"},
     "publish": {*VALUES, "redact", "store"},
     "forget": {*VALUES, "ingest", "prices", "store"},
     "giveback": {*VALUES, "sources", "packed", "store"},

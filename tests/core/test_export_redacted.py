@@ -144,6 +144,18 @@ def test_the_command_redacts_unless_it_is_told_aloud_not_to(log, tmp_path, endin
     assert PRIVATE in private.read_text("utf-8")
 
 
+@pytest.mark.parametrize("ending", ["html", "md", "json"])
+def test_check_tells_a_private_export_from_one_for_others(log, tmp_path, ending):
+    (tmp_path / "out").mkdir()
+    assert piped("export", log, "-o", tmp_path / "out" / f"a.{ending}").exit_code == 0
+    done = piped("check", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert piped("export", log, "-o", tmp_path / "out" / f"b.{ending}", "--private").exit_code == 0
+    done = piped("check", tmp_path / "out")
+    assert done.exit_code == 1
+    assert "a session as it was written; export it without --private" in done.output
+
+
 def test_the_command_takes_the_choices_of_publish_but_not_with_private(log, tmp_path):
     out = tmp_path / "a.md"
     assert piped("export", log, "-o", out, "--hide", "garden", "--keep-personal", "users").exit_code == 0
