@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import jupyter_clm as jc
 from clm_sessions import load, load_all, open_db, plugins
-from clm_sessions.errors import UsageError
 from clm_sessions.export import PRIVATE, redacted, to_html, to_json, to_markdown
 from clm_sessions.publish import Choices, publish
 from clm_sessions.redact import WITHHELD, Secrets
@@ -171,33 +169,3 @@ def test_json_says_under_which_word_it_stands(log):
     made, files = written(load(log))
     found = json.loads(files[1])
     assert (found["redacted"], "private" in found) == (made.note, False)
-
-
-# -- the notebook ---------------------------------------------------------------------------------------------------
-
-
-def test_a_session_in_a_notebook_is_written_redacted_by_default(log, tmp_path):
-    session = jc.load(log)
-    page = session.to_html(tmp_path / "a.html")
-    assert page == tmp_path / "a.html"
-    assert page.stat().st_mode & 0o777 == 0o600
-    assert TOKEN not in page.read_text("utf-8")
-    assert TOKEN not in session.to_markdown()
-    assert TOKEN in session.to_html(tmp_path / "b.html", redact=False).read_text("utf-8")
-    assert TOKEN in session.to_markdown(redact=False)
-    assert PRIVATE in session.to_markdown(redact=False)
-    hidden = session.to_markdown(choices=Choices(hide=("done",)))
-    assert "word-" in hidden
-    with pytest.raises(UsageError, match="redacts nothing"):
-        session.to_markdown(redact=False, choices=Choices())
-
-
-def test_a_live_view_is_written_as_a_page_that_begins_with_what_it_shows(log, tmp_path):
-    view = jc.load(log).view(query=f"use {TOKEN}", kinds=("user",), errors=True, tools=("Task",))
-    page = view.to_html(tmp_path / "a.html").read_text("utf-8")
-    view.close()
-    assert TOKEN not in page
-    assert re.search(r'id="clm-q"[^>]* value="use \[redacted github-token [0-9a-f]{4}\]"', page)
-    assert re.findall(r'data-only="(\w+)" aria-pressed="true"', page) == ["user"]
-    assert '<option value="0" selected>Task (1)</option>' in page
-    assert page.count("<article") == 4
