@@ -13,7 +13,7 @@ def test_every_line_of_the_tour_gives_what_stands_below_it(monkeypatch):
     before = alt.renderers.active
     found = doctest.testfile(str(TOP / "docs/notebook.md"), module_relative=False)
     alt.renderers.enable(before)
-    assert found.attempted == 22
+    assert found.attempted == 23
     assert found.failed == 0
 
 
