@@ -28,7 +28,7 @@ _PGPASS = re.compile(
     r"(?m)^[ \t+>-]*[A-Za-z0-9_.*-]+:(?:\d{2,5}|\*):[A-Za-z0-9_*-]+:[A-Za-z0-9_.-]+:(?P<secret>[^\s:]{4,100})$"
 )
 _BEARER = re.compile(
-    r"\b(?:[Bb]earer|[Bb]asic|BEARER|BASIC)[ \t]+(?P<secret>(?=[^\s\"'`]*[0-9A-Z=])[A-Za-z0-9._~+/=-]{12,})"
+    r"\b(?:[Bb]earer|[Bb]asic|BEARER|BASIC)[ \t]+(?:\\\r?\n[ \t]*)?(?P<secret>(?=[^\s\"'`]*[0-9A-Z=])[A-Za-z0-9._~+/=-]{12,})"
 )
 _ETH = re.compile(r"(?i)(?:private|mnemonic|wallet|deployer)[^\n]{0,40}?(?P<secret>0x[0-9a-f]{64})\b")
 _SEED = re.compile(
@@ -41,6 +41,21 @@ _COOKIE_SET = re.compile(
 _PRINCIPAL = re.compile(
     r"(?:[Cc]redentials?|[Bb]asic_?[Aa]uth|\blogin|[Aa]uthenticate)\([^()\n]{0,80}?[\"'][^\"'\n]{1,80}[\"'],[ ]?[\"'](?P<secret>[^\"'\n]{4,200})[\"']"
 )
+_HTPASSWD = re.compile(r"\bhtpasswd\s+-[a-zA-Z]*b[a-zA-Z]*\s+\S+\s+\S+\s+[\"']?(?P<secret>[^\s\"']{4,200})")
+_WINDOWS = re.compile(
+    r"(?i)\bnet[ ]+(?:user[ ]+[^\s/]+|use[ ]+(?:\S:[ ]+)?\\\S+)[ ]+(?:/user:\S+[ ]+)?[\"']?(?P<secret>[^\s/\"'][^\s\"']{3,200})"
+)
+_SECURE_STRING = re.compile(r"(?i)\bConvertTo-SecureString\b[^\n\"']{0,60}[\"'](?P<secret>[^\"'\n]{4,200})[\"']")
+_ASKED = re.compile(r"(?i)\bpassword for [\"']?[^\s\"']{1,200}[\"']?:[ \t]+(?P<secret>[^\s\"']{4,200})")
+_SAID_TO_BE = (
+    r"[\"'\u2019”»]?\s{0,2}(?:[:=\uff1a]|は|是|为|為|는|은|es|est|é|is|ist|to)?\s{0,2}[\"'`“„«「]{0,2}(?P<secret>"
+)
+_PASSWORDS = "密码|密碼|口令|パスワード|비밀번호|암호|пароль|contraseña|mot de passe|senha|wachtwoord|hasło|lösenord"
+_TOKENS = "令牌|密钥|密鑰|トークン|토큰|токен|ключ|schlüssel"
+_FOREIGN = re.compile(rf"(?i)(?:{_PASSWORDS}){_SAID_TO_BE}(?:(?![\"'`])[!-~]){{6,200}})")
+_FOREIGN_TOKEN = re.compile(
+    rf"(?i)(?:{_TOKENS}){_SAID_TO_BE}(?=[a-z_./+=-]*\d)(?=[\d_./+=-]*[a-z])[a-z0-9_./+=-]{{16,4000}})"
+)
 _TOLD: tuple[tuple[tuple[str, ...], re.Pattern[str], str, str], ...] = (
     (("-u ", "-u=", "-user"), _LOGIN, "password", "env"),
     ((" -p", " -a", " -w"), _SHORT, "password", "env"),
@@ -51,6 +66,12 @@ _TOLD: tuple[tuple[tuple[str, ...], re.Pattern[str], str, str], ...] = (
     ((":5432:", ":*:"), _PGPASS, "password", "env"),
     (("credential", "auth(", "login(", "authenticate("), _PRINCIPAL, "password", "quoted"),
     (("bearer ", "basic "), _BEARER, "authorization", "env"),
+    (("htpasswd",), _HTPASSWD, "password", "env"),
+    (("net use",), _WINDOWS, "password", "env"),
+    (("securestring",), _SECURE_STRING, "password", "env"),
+    (("password for",), _ASKED, "password", "said"),
+    (tuple(_PASSWORDS.split("|")), _FOREIGN, "password", "said"),
+    (tuple(_TOKENS.split("|")), _FOREIGN_TOKEN, "token", ""),
     ((" -b ", "--cookie"), _COOKIE_FLAG, "cookie", "env"),
     (("path=/", "httponly", "max-age="), _COOKIE_SET, "cookie", "env"),
     (("0x",), _ETH, "private-key", ""),

@@ -35,15 +35,16 @@ _JOINED = ("password", "passwd", "secret", "token", "apikey")
 _CODES = {"device", "authorization", "recovery", "backup", "otp"}
 
 _ASSIGNED = re.compile(
-    r"""["'`\])]{0,2}[ \t]{0,8}(?::[ \t]{0,2}[A-Za-z_&][A-Za-z0-9_.\[\]|&' ]{0,30}?[ \t]{0,2})?(?P<op>:=|=>|->|:-|\|\||\?\?|=(?!=)|:(?!:))[ \t]{0,8}
+    r"""["'`\])]{0,2}[ \t]{0,40}(?::[ \t]{0,2}[A-Za-z_&][A-Za-z0-9_.\[\]|&' ]{0,30}?[ \t]{0,2})?(?P<op>:=|=>|->|:-|\|\||\?\?|=(?!=)|:(?!:))[ \t]{0,8}
+    (?:[>|][-+]?[ \t]{0,8}\r?\n[ \t+-]{1,40})?
     (?P<scheme>(?i:bearer|basic|token|digest|apikey|bot)[ \t]+)?(?:[bfru]{0,2}(?P<quote>\"{3}|["'`])|(?P<bare>(?=[^\s"'`])))""",
     re.VERBOSE,
 )
 _NEXT = re.compile(
-    r"""["'`\]),]{0,3}[ \t]{0,8}(?:[-:=|?>,(]|(?:for|of|is|was|to|set|now|lautet|ist)\b)""", re.IGNORECASE
+    r"""["'`\]),]{0,3}[ \t]{0,40}(?:[-:=|?>,(]|(?:for|of|is|was|to|set|now|lautet|ist)\b)""", re.IGNORECASE
 )
 """What stands after a name that may have a value: a quick look."""
-_FLAG = re.compile(r"""[ \t]+(?P<quote>["'])?(?=[^\s"'-])""")
+_FLAG = re.compile(r"""[ \t]+(?:\\\r?\n[ \t]*)?(?P<quote>["'])?(?=[^\s"'-])""")
 _PAIR = re.compile(r"""["'][ \t]{0,2},[ \t]{0,4}(?P<quote>["'])""")
 _SAID = re.compile(
     r"""(?:[ \t]+(?:for|of)[ \t]+\S{1,40})?[ \t]+(?:is|was|to|set to|now|lautet|ist)[ \t]*:?[ \t]+(?P<quote>["'`])?(?=[^\s"'`])""",

@@ -15,7 +15,7 @@ _WORDS = {
     "password", "passwd", "secret", "token", "null", "none", "nil", "true", "false", "undefined", "string", "str", "bytes", "int", "number",
     "bool", "boolean", "object", "any", "optional", "required", "example", "placeholder", "changeme", "change_me", "dummy", "fake", "test",
     "redacted", "hidden", "masked", "unknown", "default", "empty", "value", "here", "yes", "no", "on", "off", "inherit", "auto", "manual",
-    "bearer", "basic", "oauth", "oauth2", "jwt", "apikey", "api_key", "api-key", "header", "query", "cookie", "prompt", "login", "session",
+    "text", "file", "filename", "path", "stdin", "bearer", "basic", "oauth", "oauth2", "jwt", "apikey", "api_key", "api-key", "header", "query", "cookie", "prompt", "login", "session",
 }  # fmt: skip
 _TELLS = re.compile(
     r"^(?i:your|my|the|some|insert|replace|enter|put|add|example|dummy|fake|sample|placeholder)(?:[-_ ]|(?<=[a-z])[A-Z][a-z])|(?i:[-_](?:here|placeholder|example))$|EXAMPLE(?:KEY)?$"
@@ -31,7 +31,7 @@ _NUMBERED = re.compile(r"^[A-Za-z_]+[-_]?\d{1,2}$")
 _SYMBOL = re.compile(r"[^\w\-./: ]")
 _WRITTEN = re.compile(r"\\+u[0-9a-f]{4}")
 
-_LONG, _FEW = 16, 2
+_LONG, _FEW, _RANDOM = 16, 2, 20
 
 
 def plausible(value: str, name: str, kind: str, how: str) -> bool:
@@ -105,6 +105,7 @@ def _key(value: str, kind: str, how: str, digits: bool, mixed: bool) -> bool:
     if how == "env" and kind != "weak" and len(value) >= _LONG:
         return digits and letters >= _FEW
     words = [w for w in re.split(r"[-_./: ]", value) if w]
-    if digits and len(words) > 1 and sum(w.isalpha() and len(w) > 2 for w in words) * 2 > len(words):
+    random = any(len(w) >= _RANDOM and not w.isalpha() for w in words)
+    if digits and len(words) > 1 and not random and sum(w.isalpha() and len(w) > 2 for w in words) * 2 > len(words):
         return False  # claude-sonnet-4-5, test_token_1
     return digits and letters >= _FEW

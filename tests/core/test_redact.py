@@ -78,6 +78,22 @@ NAMED = {
     "Server=x;User Id=sa;Password=My$ecret1;Database=y": "My$ecret1",
     "machine x login me password hush-hush": "hush-hush",
     "echo 'hush4you' | docker login --password-stdin": "hush4you",
+    "+  DB_SECRET: >-\n+    q8Wn3Lr0Zt6Vb1Xy": "q8Wn3Lr0Zt6Vb1Xy",
+    '  master_password                  = "kk1Cx4t8OeaX"': "kk1Cx4t8OeaX",
+    "SECRET_KEY = 'app-insecure-wnkxsjdthzyps35wkek6b4lv'": "app-insecure-wnkxsjdthzyps35wkek6b4lv",
+    "ConvertTo-SecureString -String 'lMju9rYJ' -AsPlainText": "lMju9rYJ",
+    r"net use Z: \\srv\share /user:CORP\ada CkH1iRXy": "CkH1iRXy",
+    "net user ada CkH1iRXy /add": "CkH1iRXy",
+    "htpasswd -bc .htpasswd ada LXaS0S1M": "LXaS0S1M",
+    "Password for 'https://ada@git.example.com': OUpQ8SXq": "OUpQ8SXq",
+    "-H 'Authorization: Bearer \\\nqqmCZU65IlpujWKYFiJN'": "qqmCZU65IlpujWKYFiJN",
+    "deploy --token \\\n  qqmCZU65IlpujWKYFiJN": "qqmCZU65IlpujWKYFiJN",
+    "数据库密码：Wx9HCCk2k4": "Wx9HCCk2k4",  # noqa: RUF001 - as Chinese is written
+    "访问令牌是“bkBFkYYM54IlLBhAuNvR”。": "bkBFkYYM54IlLBhAuNvR",
+    "パスワードは isb7TmLagT です": "isb7TmLagT",
+    "Пароль: isb7TmLagT": "isb7TmLagT",
+    "La contraseña es mHUAoYX7": "mHUAoYX7",
+    "Le mot de passe : ZMWBq6n8": "ZMWBq6n8",
 }
 
 
@@ -113,6 +129,9 @@ HARMLESS = [
     '"keyboard": "qwertz123456", "author": "someone1234567890"',
     "see https://example.com/docs?page=2&key=value",
     "user:pass@host, https://user:${PASSWORD}@host/",
+    "  --password TEXT     Password for the registry",
+    "密码错误，请重新输入。 令牌已过期。 Mot de passe oublié ?",  # noqa: RUF001 - as Chinese is written
+    "net use Z: /delete; htpasswd -c file ada",
 ]
 
 
