@@ -24,7 +24,7 @@ from clm_sessions.publish.done import Published
 from clm_sessions.publish.mask import PARTS, Mask
 from clm_sessions.publish.options import Choices
 from clm_sessions.redact import Personal, Redaction, Redactor
-from clm_sessions.redact.known import SHORTEST, Known, is_telling
+from clm_sessions.redact.known import SHORTEST, Known, Pieces, is_telling
 from clm_sessions.store import planner, reader, schema
 from clm_sessions.store.connect import PAGE_SIZE
 from clm_sessions.store.rows import bundle_rows, images
@@ -33,6 +33,9 @@ from clm_sessions.store.writer import Writer
 __all__ = ["MARKER", "PARTS", "Choices", "Mask", "Published", "publish"]
 
 MARKER = schema.PUBLISHED
+_BLOCK = 1 << 20
+_AT_ONCE = 20_000
+"""Messages written in one transaction, at least: search indexes are fed once in each."""
 
 
 def publish(
@@ -57,7 +60,7 @@ def publish(
     first = Redaction([*redactors, personal], keep=choices)
     _each(db, roots, Mask(first.text, left_out=choices.left_out, shown=shown), progress, "looking for secrets")
     known = Known(first.values(), choices.everywhere)
-    second = Redaction([*redactors, personal, known], keep=choices, key=first.key)
+    second = first.again(known)
     mask = Mask(second.text, left_out=choices.left_out, shown=shown, picture=second.digest)
     rows: dict[str, int] = {}
     size = 0
@@ -133,12 +136,16 @@ def _write(
         writer = Writer(new)
         for number, root in enumerate(roots):
             progress("writing", number, len(roots))
-            writer.begin()
+            if not new.in_transaction:
+                writer.begin()
+                waiting = 0
             for place, sid in enumerate(root):
                 session = mask.session(reader.load_session(db, sid))
                 writer.sync(bundle_rows([session]), images([session]), ())
+                waiting += len(session.messages)
                 titles += [session.info.title or session.info.id] if not place else []
-            writer.commit()
+            if waiting > _AT_ONCE or number == len(roots) - 1:
+                writer.commit()
         progress("writing", len(roots), len(roots))
         told = {"left_out": sorted(choices.left_out), "personal": sorted(choices.personal), "version": __version__}
         new.execute("INSERT INTO _clm_meta VALUES (?, ?)", (MARKER, json.dumps(told)))
@@ -156,9 +163,14 @@ def _write(
 
 def _leaks(part: Path, values: Mapping[str, str]) -> list[str]:
     """The kinds of redacted values that stand in the bytes of a file, in any form of ``forms``."""
-    telling = {value: kind for value, kind in values.items() if is_telling(value)}
+    kinds = {form: kind for value, kind in values.items() if is_telling(value) for form in forms(value)}
+    pieces = Pieces(kinds)
+    overlap = max(map(len, kinds), default=0)
+    found: list[str] = []
     with part.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return [kind for value, kind in telling.items() if any(data.find(form) >= 0 for form in forms(value))]
+        for start in range(0, len(data), _BLOCK):
+            found += [kinds[form] for form in pieces.within(data[start : start + _BLOCK + overlap])]
+    return found
 
 
 def forms(value: str) -> set[bytes]:

@@ -6,11 +6,11 @@ worked out from a text (previews, search, files touched) is worked out from the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import is_dataclass, replace
 from typing import Any
 
-from clm_sessions.model import Image, Message, Session, SessionInfo, Text, Thinking, ToolCall, ToolResult
+from clm_sessions.model import Chunk, Image, Message, Session, SessionInfo, Text, Thinking, ToolCall, ToolResult
 from clm_sessions.redact import walked
 
 PARTS = ("thinking", "outputs", "images", "subagents", "system")
@@ -18,6 +18,8 @@ PARTS = ("thinking", "outputs", "images", "subagents", "system")
 LEFT_OUT = "[left out]"
 _PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
 """What may stay by choice: pixels. What else is sent as an image or a document holds text."""
+_KEY, _LOOK = 20, 1_000
+"""A text is known by the first characters of its line."""
 _PROGRAMS = {"injected", "context", "command_output", "system", "notification"}
 
 
@@ -46,14 +48,15 @@ class Mask:
         """A session as it may be shown."""
         self._made = {}
         facts = [f for f in session.facts if "outputs" not in self._out or f.name != "full_result"]
+        messages = [self._message(message) for message in session.messages]
+        shown = zip(session.messages, messages, strict=True)
+        cut = Cut((before.display, after.display) for before, after in shown)
+        title = cut.again(session.info.title)
         return replace(
             session,
-            info=self._info(session.info),
-            messages=[self._message(message) for message in session.messages],
-            chunks=[
-                self.value(chunk if self._tells(chunk.kind) else replace(chunk, preview=LEFT_OUT))
-                for chunk in session.chunks
-            ],
+            info=self._info(replace(session.info, title=title)),
+            messages=messages,
+            chunks=[self._chunk(chunk, cut) for chunk in session.chunks],
             tool_calls=[self._call(call) for call in session.tool_calls],
             requests=[self.value(request) for request in session.requests],
             facts=[self.value(fact) for fact in facts],
@@ -83,18 +86,23 @@ class Mask:
 
     def _fields(self, value: Any) -> Any:  # noqa: ANN401
         changed: dict[str, Any] = {}
-        for field in fields(value):
-            before = getattr(value, field.name)
+        for name in value.__dataclass_fields__:
+            before = getattr(value, name)
             if before is not None and not isinstance(before, (int, float)):
                 after = self.value(before)
                 if after is not before:
-                    changed[field.name] = after
+                    changed[name] = after
         return replace(value, **changed) if changed else value
 
     def _info(self, info: SessionInfo) -> SessionInfo:
         """The facts of a session; what names a session that is not published is left out."""
         parent = info.parent_id if info.parent_id in self._shown else None
         masked: SessionInfo = self.value(replace(info, parent_id=parent, forked_from=None))
+        return masked
+
+    def _chunk(self, chunk: Chunk, cut: Cut) -> Chunk:
+        preview = cut.again(chunk.preview) if self._tells(chunk.kind) else LEFT_OUT
+        masked: Chunk = self.value(replace(chunk, preview=preview or ""))
         return masked
 
     def _message(self, message: Message) -> Message:
@@ -108,7 +116,7 @@ class Mask:
         if "outputs" in self._out and any(isinstance(block, ToolResult) for block in blocks):
             blocks = tuple(replace(b, content=LEFT_OUT) if isinstance(b, ToolResult) else b for b in blocks)
             message = replace(message, detail=None)
-        masked: Message = self.value(replace(message, blocks=blocks))
+        masked: Message = self.value(message if blocks is message.blocks else replace(message, blocks=blocks))
         return masked
 
     def _emptied(self, message: Message) -> Message:
@@ -132,3 +140,27 @@ class Mask:
 
     def _tells(self, kind: str) -> bool:
         return "system" not in self._out or kind != "system"
+
+
+class Cut:
+    """Beginnings of texts on one line, made again of the redacted texts: a secret may have been cut in two.
+
+    ``texts``: each before and after. A title or preview that is the beginning of none of them stays.
+    """
+
+    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
+        self._texts: dict[str, str] = {}
+        for before, after in texts:
+            if before != after and (words := _line(before)):
+                self._texts.setdefault(words[:_KEY], after)
+
+    def again(self, beginning: str | None) -> str | None:
+        """What the beginning of a text is once the text was redacted."""
+        if beginning is None or not beginning.endswith("…") or len(beginning) <= _KEY:
+            return beginning
+        after = self._texts.get(beginning[:_KEY])
+        return beginning if after is None else _line(after)[: len(beginning) - 1].rstrip() + "…"
+
+
+def _line(text: str) -> str:
+    return " ".join(text[:_LOOK].split())

@@ -57,7 +57,7 @@ _FOREIGN_TOKEN = re.compile(
     rf"(?i)(?:{_TOKENS}){_SAID_TO_BE}(?=[a-z_./+=-]*\d)(?=[\d_./+=-]*[a-z])[a-z0-9_./+=-]{{16,4000}})"
 )
 _TOLD: tuple[tuple[tuple[str, ...], re.Pattern[str], str, str], ...] = (
-    (("-u ", "-u=", "-user"), _LOGIN, "password", "env"),
+    (("-u",), _LOGIN, "password", "env"),
     ((" -p", " -a", " -w"), _SHORT, "password", "env"),
     (("sudo -s", "--password-stdin", "passwd"), _PIPED, "password", "env"),
     (("login",), _NETRC, "password", "env"),
@@ -78,7 +78,13 @@ _TOLD: tuple[tuple[tuple[str, ...], re.Pattern[str], str, str], ...] = (
     (("mnemonic", "phrase"), _SEED, "seed-phrase", ""),
 )
 """Signs that must stand near by (lower case), the pattern, the kind, how the value stands there ("": it needs no look)."""
-_SIGNS = tuple((sign, number) for number, told_ in enumerate(_TOLD) for sign in told_[0])
+_WITHIN = ("pass", "auth", "cred", "cookie", "bearer")
+"""Words of names (``context``) that stand in many signs: where they do not stand, the signs need not be looked for."""
+_SIGNS = tuple(
+    (sign, number, next((stem for stem in _WITHIN if stem in sign), ""), sign.isascii())
+    for number, told_ in enumerate(_TOLD)
+    for sign in told_[0]
+)
 _PAIR = re.compile(
     r"\b(?:name|key)[\"']?[ ]?[:=][ ]?[\"']?(?P<name>[A-Za-z0-9_.-]{2,80})[\"']?,?\s{1,80}[\"']?value[\"']?[ ]?[:=][ ]?(?P<quote>[\"']?)(?P<secret>[^\s\"'<>]{4,4000})",
     re.IGNORECASE,
@@ -88,13 +94,20 @@ _PAIR = re.compile(
 
 def told(text: str, lower: str, kind_of: Callable[[str], str | None]) -> Iterator[Span]:
     """Secrets at their places. ``lower``: the text in lower case, as long as the text; ``kind_of``: see ``context``."""
-    for number in dict.fromkeys(number for sign, number in _SIGNS if sign in lower):
+    absent = {stem for stem in _WITHIN if stem not in lower}
+    plain = lower.isascii()
+    numbers = dict.fromkeys(
+        number
+        for sign, number, stem, plain_sign in _SIGNS
+        if stem not in absent and (plain_sign or not plain) and sign in lower
+    )
+    for number in numbers:
         signs, pattern, kind, how = _TOLD[number]
         for start, end in _around(lower, signs):
             for found in pattern.finditer(text, start, end):
                 if not how or plausible(found["secret"], "", "password", how):
                     yield Span(start=found.start("secret"), end=found.end("secret"), kind=kind, value=found["secret"])
-    for start, end in _around(lower, ("value:", "value=", 'value"', "value'")):
+    for start, end in _around(lower, ("value",)):
         for found in _PAIR.finditer(text, start, end):
             kind_ = kind_of(found["name"])
             if kind_ and plausible(found["secret"], found["name"], kind_, "quoted" if found["quote"] else "env"):

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import blake2b, sha256
 
 from clm_sessions.errors import one_line
 from clm_sessions.redact.spans import Redactor, Span, merged
@@ -28,8 +28,11 @@ _PSEUDONYMS = {
 }
 _MARK = re.compile(r"\[redacted(?: [a-z0-9-]+(?: [0-9a-f]{4,64}\]?)?)?")
 """What stands in place of a secret, or its beginning: it is no secret, whatever its name."""
+_PSEUDONYM = re.compile(r"(?:user|host|mail|ip|word)-([0-9a-f]{4,64})(?:@redacted\.invalid)?")
 _NEAR = 30
 _SAMPLES = 5
+_LONG, _MOST = 200, 500_000
+"""Texts of so many characters are remembered by a digest, at most so many of them: some 100 bytes each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +57,15 @@ class Tally:
     failures: Counter[str] = field(default_factory=Counter)
 
 
+class _RedactorError(Exception):
+    """A redactor raised; which one and why."""
+
+
 class Redaction:
-    """Redacts texts for one publication. ``keep``: values that stay, by a person's choice."""
+    """Redacts texts for one publication. ``keep``: values that stay, by a person's choice.
+
+    A redactor is asked once about a text, be it long or often there: it must answer the same every time.
+    """
 
     def __init__(self, redactors: Sequence[Redactor], *, keep: Container[str] = (), key: bytes | None = None) -> None:
         self.redactors = tuple(redactors)
@@ -65,7 +75,15 @@ class Redaction:
         self._kinds: dict[str, str] = {}
         self._tags: dict[str, str] = {}
         self._values: dict[str, str] = {}
-        self._cached = lru_cache(maxsize=4_096)(self._redacted)
+        self._before: Redaction | None = None
+        self._memo: dict[bytes, tuple[Span, ...]] = {}
+        self._cached = lru_cache(maxsize=32_768)(self._redacted)
+
+    def again(self, *more: Redactor) -> Redaction:
+        """The same publication begun anew, with more redactors. What is remembered is not asked for again."""
+        new = Redaction(more, keep=self._keep, key=self.key)
+        new._before = self
+        return new
 
     def text(self, text: str) -> str:
         """``text`` with everything hidden that any redactor found. Where one raises, nothing of the text is shown."""
@@ -79,22 +97,51 @@ class Redaction:
         return result
 
     def _redacted(self, text: str) -> tuple[str, tuple[Span, ...], str | None]:
-        found: list[Span] = []
-        for redactor in self.redactors:
-            try:
-                found += redactor.spans(text)
-            except Exception as error:  # noqa: BLE001 - a plugin border, and it fails closed
-                return "", (), f"{redactor.name}: {one_line(error)}"
-        fresh = (span for span in found if not _MARK.fullmatch(text, span.start, span.end))
-        spans = tuple(s for s in merged(text, fresh) if _value(text, s) not in self._keep)
-        if not spans:
+        try:
+            found = self._asked(text)
+        except _RedactorError as failed:
+            return "", (), str(failed)
+        if not found:
             return text, (), None
+        fresh = [span for span in found if not self._is_mark(text, span)]
+        for span in fresh:
+            if span.kind not in _PSEUDONYMS and (value := _value(text, span)) not in self._keep:
+                self._kinds.setdefault(value, span.kind)
+        spans = tuple(s for s in merged(text, fresh, light=_PSEUDONYMS) if _value(text, s) not in self._keep)
         parts: list[str] = []
         at = 0
         for span in spans:
             parts += (text[at : span.start], self.mark(span.kind, _value(text, span)))
             at = span.end
         return "".join((*parts, text[at:])), spans, None
+
+    def _asked(self, text: str) -> tuple[Span, ...]:
+        """What all redactors found in a text. A failure is not remembered: it is told each time."""
+        if len(text) < _LONG:
+            return self._answers(text)
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        held = self._memo.get(digest)
+        if held is None:
+            held = self._answers(text)
+            if len(self._memo) < _MOST:
+                self._memo[digest] = held
+        return held
+
+    def _answers(self, text: str) -> tuple[Span, ...]:
+        found = list(self._before._asked(text)) if self._before is not None else []  # noqa: SLF001 - one of our own
+        for redactor in self.redactors:
+            try:
+                found += redactor.spans(text)
+            except Exception as error:  # noqa: BLE001 - a plugin border, and it fails closed
+                raise _RedactorError(f"{redactor.name}: {one_line(error)}") from None
+        return tuple(found)
+
+    def _is_mark(self, text: str, span: Span) -> bool:
+        """Whether a place holds what stands for something that was hidden before."""
+        if _MARK.fullmatch(text, span.start, span.end):
+            return True
+        found = _PSEUDONYM.fullmatch(text, span.start, span.end)
+        return found is not None and found[1] in self._values
 
     def found(self, text: str) -> list[tuple[str, Sample]]:
         """Each place of ``text`` that is hidden: the value, and how it may be shown. Nothing is counted.
@@ -130,11 +177,9 @@ class Redaction:
         return self._tags[value]
 
     def _count(self, text: str, result: str, spans: Iterable[Span]) -> None:
-        for value, sample in self._samples(text, result, spans):
+        for _hidden, sample in self._samples(text, result, spans):
             kind = sample.kind
             self.tally.places[kind] += 1
-            if kind not in _PSEUDONYMS:
-                self._kinds.setdefault(value, kind)
             seen = self.tally.secrets.setdefault(kind, set())
             if sample.tag not in seen and len(samples := self.tally.samples.setdefault(kind, [])) < _SAMPLES:
                 samples.append(sample)

@@ -13,11 +13,13 @@ from clm_sessions.redact.spans import Span
 KINDS = ("users", "emails", "addresses", "hosts")
 """What may be chosen beside own words."""
 
-_HOME = re.compile(
-    r"(?:(?<![A-Za-z0-9_])/(?:home|Users|mnt/[a-z]/Users|export/home|var/home|data/home)/|\b[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/))"
-    r"(?P<name>[^\s/\\\"'`<>|:*?,;()\[\]{}$]{1,64})"
+_NAME = r"(?P<name>[^\s/\\\"'`<>|:*?,;()\[\]{}$]{1,64})"
+_HOMES = (
+    re.compile(rf"/(?<![A-Za-z0-9_]/)(?:home|Users|mnt/[a-z]/Users|export/home|var/home|data/home)/{_NAME}"),
+    re.compile(rf":(?<=\b[A-Za-z]:)(?:\\{{1,4}}|/)Users(?:\\{{1,4}}|/){_NAME}"),
+    re.compile(r"-(?<![A-Za-z0-9_/]-)(?:home|Users)-(?P<name>[A-Za-z0-9_]{1,64})(?=-|\b)"),
 )
-_FOLDED = re.compile(r"(?<![A-Za-z0-9_/])-(?:home|Users)-(?P<name>[A-Za-z0-9_]{1,64})(?=-|\b)")
+"""Home folders, those of Windows, and folders as Claude Code writes them. Each begins with one sign, which is quickly found."""
 _NOT_PEOPLE = {
     "shared",
     "public",
@@ -33,20 +35,27 @@ _NOT_PEOPLE = {
     "project",
     "app",
 }
-_EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}\b")
+_DOMAIN = re.compile(r"@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}\b")
+_BEFORE_AT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-"
+_LONGEST_NAME = 64
 _NOT_MAIL = re.compile(
     r"(?i)@(?:[a-z0-9-]+\.)*(?:example\.(?:com|org|net)|[a-z0-9-]+\.(?:invalid|test|example)|localhost)$|^git@|\.(?:png|jpg|svg|py|js|ts)$"
 )
+_IPV4_SIGN = re.compile(r"\.\d{1,3}\.\d")
 _IPV4 = re.compile(r"(?<![\d.v-])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\d.]|-\w)")
+_IPV6_SIGN = re.compile(r":[0-9a-fA-F]{0,4}:")
 _IPV6 = re.compile(
     r"(?<![\w:.])(?:(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|(?=[0-9a-fA-F:]{6,})[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{1,4})*::(?:[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{1,4})*)?)(?![\w:.])"
 )
 _NOBODY = re.compile(
     r"^(?:127\.|0\.0\.0\.0|255\.|1\.1\.1\.1$|8\.8\.8\.8$|8\.8\.4\.4$|192\.0\.2\.|198\.51\.100\.|203\.0\.113\.)"
 )
+_HOST_SIGN = re.compile(r"\.(?i:local|lan|internal|intranet|corp|home|ts\.net)")
 _HOST = re.compile(
-    r"(?i)(?<![\w.@-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:local|lan|internal|intranet|corp|home|localdomain|home\.arpa|ts\.net)\b(?![\w.-]*\.\w|\()|(?<=\w@)[a-z0-9][a-z0-9-]{2,62}(?=:[~/]|[ ~]*[$#%] )"
+    r"(?i)(?<![\w.@-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:local|lan|internal|intranet|corp|home|localdomain|home\.arpa|ts\.net)\b(?![\w.-]*\.\w|\()"
 )
+_HOST_OF_PROMPT = re.compile(r"@(?<=\w@)(?P<host>(?i:[a-z0-9][a-z0-9-]{2,62}))(?=:[~/]|[ ~]*[$#%] )")
+_IN_NAME = re.compile(r"[\w.@:-]*")
 
 
 class Personal:
@@ -75,31 +84,62 @@ class Personal:
         """The personal data in ``text``."""
         if "users" in self._kinds:
             yield from _users(text, self._names)
-        if "emails" in self._kinds and "@" in text:
-            yield from (_span(m, "email") for m in _EMAIL.finditer(text) if not _NOT_MAIL.search(m[0]))
+        if "emails" in self._kinds:
+            yield from _emails(text)
         if "addresses" in self._kinds:
-            yield from (
-                _span(m, "ip-address") for p in (_IPV4, _IPV6) for m in p.finditer(text) if not _NOBODY.match(m[0])
-            )
+            yield from _addresses(text)
         if "hosts" in self._kinds:
-            yield from (_span(m, "host") for m in _HOST.finditer(text))
+            yield from _hosts(text)
         if self._words is not None:
             yield from (_span(m, "word", value=m[0].lower()) for m in self._words.finditer(text))
 
 
 def user_names(paths: Iterable[str]) -> set[str]:
     """The names of users whose home folders stand in paths."""
-    return {m["name"] for path in paths for p in (_HOME, _FOLDED) for m in p.finditer(path) if _person(m["name"])}
+    return {m["name"] for path in paths for p in _HOMES for m in p.finditer(path) if _person(m["name"])}
 
 
 def _users(text: str, names: re.Pattern[str] | None) -> Iterator[Span]:
-    if "/" in text or "\\" in text or "-" in text:
-        for pattern in (_HOME, _FOLDED):
-            for found in pattern.finditer(text):
-                if _person(found["name"]):
-                    yield Span(start=found.start("name"), end=found.end("name"), kind="user", value=found["name"])
+    for pattern in _HOMES:
+        for found in pattern.finditer(text):
+            if _person(found["name"]):
+                yield Span(start=found.start("name"), end=found.end("name"), kind="user", value=found["name"])
     if names is not None:
         yield from (_span(m, "user") for m in names.finditer(text))
+
+
+def _emails(text: str) -> Iterator[Span]:
+    for domain in _DOMAIN.finditer(text):
+        before = text[max(0, domain.start() - _LONGEST_NAME) : domain.start()]
+        name = before[len(before.rstrip(_BEFORE_AT)) :]
+        if name and not _NOT_MAIL.search(name + domain[0]):
+            yield Span(start=domain.start() - len(name), end=domain.end(), kind="email")
+
+
+def _addresses(text: str) -> Iterator[Span]:
+    for start, end in _names_around(text, _IPV4_SIGN):
+        yield from (_span(m, "ip-address") for m in _IPV4.finditer(text, start, end) if not _NOBODY.match(m[0]))
+    for start, end in _names_around(text, _IPV6_SIGN):
+        yield from (_span(m, "ip-address") for m in _IPV6.finditer(text, start, end) if not _NOBODY.match(m[0]))
+
+
+def _hosts(text: str) -> Iterator[Span]:
+    for start, end in _names_around(text, _HOST_SIGN):
+        yield from (_span(m, "host") for m in _HOST.finditer(text, start, end))
+    for found in _HOST_OF_PROMPT.finditer(text):
+        yield Span(start=found.start("host"), end=found.end("host"), kind="host")
+
+
+def _names_around(text: str, sign: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """The runs of letters, digits and signs of names that hold a sign, and one character more, each once: from, to."""
+    done = 0
+    while (found := sign.search(text, done)) is not None:
+        start = found.start()
+        while start > done and _IN_NAME.fullmatch(text[start - 1]):
+            start -= 1
+        run = _IN_NAME.match(text, found.end())
+        done = run.end() if run else found.end()
+        yield start, done + 1
 
 
 def _person(name: str) -> bool:
@@ -108,7 +148,9 @@ def _person(name: str) -> bool:
 
 def _listed(words: Iterable[str], flags: int = 0) -> re.Pattern[str] | None:
     kept = sorted({word for word in words if word.strip()}, key=lambda word: (-len(word), word))
-    return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, kept))})(?![A-Za-z0-9])", flags) if kept else None
+    # The word first, what must not stand before it last: so the beginning of one word alone is quickly found.
+    each = (rf"{re.escape(word)}(?<![A-Za-z0-9].{{{len(word)}}})" for word in kept)
+    return re.compile(rf"(?:{'|'.join(each)})(?![A-Za-z0-9])", flags | re.DOTALL) if kept else None
 
 
 def _span(found: re.Match[str], kind: str, value: str | None = None) -> Span:

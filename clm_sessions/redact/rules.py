@@ -217,3 +217,9 @@ ANYWHERE: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("password-hash", "$", re.compile(r"\$(?:2[abxy]\$\d\d\$[./A-Za-z0-9]{53}|(?:1|5|6|7|y|apr1)\$[^\s$:\"']{1,64}\$(?:[^\s$:\"']{1,64}\$)?[./A-Za-z0-9]{20,}|argon2id?\$v=\d+\$[^\s$\"']+\$[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+)")),
 )  # fmt: skip
 """Shapes with their distinctive part inside: kind, that part, the whole pattern."""
+
+
+def beginnings(text: str) -> set[str]:
+    """What of ``text``, words one after another, may be the beginning or the middle of a token."""
+    whole = {found[0] for _kind, inside, pattern in ANYWHERE if inside in text for found in pattern.finditer(text)}
+    return whole | {begin for _rule, begin in candidates(text)}

@@ -9,13 +9,18 @@ from collections.abc import Iterator
 
 from clm_sessions.redact.context import named
 from clm_sessions.redact.readings import Reading, disguised, readings
+from clm_sessions.redact.rules import beginnings
 from clm_sessions.redact.shapes import addressed, long_words, shaped
 from clm_sessions.redact.spans import Span
 
-_ENCODED = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:[ \t]*\r?\n[ \t]*[+\-|>]?[ \t]*[A-Za-z0-9+/_-]{20,})*={0,2}")
+_ENCODED = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+_ENCODED_LINES = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:[ \t]*\r?\n[ \t]*[+\-|>]?[ \t]*[A-Za-z0-9+/_-]{20,})*={0,2}")
 _SHORTEST = 24
 _SHORT, _LAST_PLAIN = 16, 126
 """Whether it is text is seen by the first letters; their bytes are plain."""
+_REMEMBERED = 200_000
+_FIRST, _LONGEST_CHARACTER = 4_096, 3
+"""So many letters are decoded before all are, and the last character may be cut by so many bytes."""
 _NOT_BASE64 = re.compile(r"[\s|>]+|(?<=\n)[+\-]")
 _HARMLESS = re.compile(r"[\w.-]{0,14}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]{1,20}Z?")
 """Most texts of a log: words too short to hold a secret and its name, ids, times."""
@@ -27,12 +32,15 @@ class Secrets:
     name = "secrets"
     version = "1"
 
+    def __init__(self) -> None:
+        self._plain: set[str] = set()
+
     def spans(self, text: str) -> Iterator[Span]:
         """The secrets in ``text``, in every way it may be read."""
         if _HARMLESS.fullmatch(text):
             return
         plain, clear = readings(text)
-        for span in _found(clear):
+        for span in self._found(clear):
             start, end = clear.place(span.start, span.end)
             yield Span(start=start, end=end, kind=span.kind, value=span.value)
         if clear is plain:
@@ -42,45 +50,79 @@ class Secrets:
             for span in (*named(line), *addressed(line)):
                 yield Span(start=start + span.start, end=start + span.end, kind=span.kind, value=span.value)
 
+    def _found(self, read: Reading) -> Iterator[Span]:
+        words = self._telling(long_words(read.text))
+        yield from shaped(read, words)
+        yield from named(read.text)
+        yield from addressed(read.text)
+        if any(map(_holds_text, words)):
+            for start, end, inner in _encoded(read.text):
+                first = next(self._found(readings(inner)[1]), None)
+                if first is not None:
+                    yield Span(start=start, end=end, kind=first.kind, value=first.value)
 
-def _found(read: Reading) -> Iterator[Span]:
-    words = long_words(read.text)
-    yield from shaped(read, words)
-    yield from named(read.text)
-    yield from addressed(read.text)
-    for run in _runs(read.text, words):
-        inner = _decoded(run[0])
-        if inner is not None:
-            first = next(_found(readings(inner)[1]), None)
-            if first is not None:
-                yield Span(start=run.start(), end=run.end(), kind=first.kind, value=first.value)
+    def _telling(self, words: set[str]) -> set[str]:
+        """The words that a token or base64 may begin in. Most words of logs come again and again: those are remembered."""
+        fresh = words - self._plain
+        begins = beginnings(" ".join(fresh))
+        telling = {word for word in fresh if any(begin in word for begin in begins) or _holds_text(word)}
+        if len(self._plain) > _REMEMBERED:
+            self._plain.clear()
+        self._plain |= fresh - telling
+        return telling
 
 
-def _runs(text: str, words: set[str]) -> Iterator[re.Match[str]]:
-    """Runs of base64, over several lines too. ``words``: the long ones of the text, looked at first."""
-    if not any(_ENCODED.search(word) for word in words if len(word) >= _SHORTEST):
-        return
+def _encoded(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where text stands in base64, over several lines too: from, to, the text."""
     at = done = 0
     for word in text.split():
         if len(word) < _SHORTEST:
             continue
         at = text.find(word, at)
         end = at + len(word)
-        while (short := _ENCODED.search(text, max(at, done), end)) is not None:
-            run = _ENCODED.match(text, short.start()) or short
-            done = run.end()
-            yield run
+        while (line := _ENCODED.search(text, max(at, done), end)) is not None:
+            done = line.end()
+            # What stands on the line before may look like base64 too: where it is no text, the next line is a beginning.
+            first = _ENCODED_LINES.match(text, line.start(), line.start() + _FIRST)
+            if first and _begins_text(first[0]) and _is_text(first[0]):
+                run = _ENCODED_LINES.match(text, line.start()) or first
+                done = run.end()
+                yield run.start(), done, _decoded(run[0])
         at = end
 
 
-def _decoded(run: str) -> str | None:
-    """The text that a run of base64 holds; None if it is no text."""
-    plain = _NOT_BASE64.sub("", run).rstrip("=").replace("-", "+").replace("_", "/")
-    plain = plain[: len(plain) // 4 * 4] if len(plain) % 4 == 1 else plain + "=" * (-len(plain) % 4)
+def _holds_text(word: str) -> bool:
+    """Whether text may stand in base64 in a word."""
+    return len(word) >= _SHORTEST and any(_begins_text(run[0]) for run in _ENCODED.finditer(word))
+
+
+def _begins_text(run: str) -> bool:
+    """Whether a run of base64 may hold text: the bytes of its first letters are plain."""
     try:
-        if any(byte > _LAST_PLAIN for byte in base64.b64decode(plain[:_SHORT])):
-            return None
-        text = base64.b64decode(plain).decode("utf-8")
+        return all(byte <= _LAST_PLAIN for byte in base64.b64decode(_standard(run[:_SHORT])))
     except (binascii.Error, ValueError):
-        return None
-    return text if text.isprintable() or "\n" in text or "\x1b" in text else None
+        return False
+
+
+def _is_text(run: str) -> bool:
+    """Whether a run of base64 holds text; its last character may be cut."""
+    text = _decoded(run)
+    whole = len(text.encode()) + _LONGEST_CHARACTER >= len(_NOT_BASE64.sub("", run).rstrip("=")) * 3 // 4
+    return whole and (text.isprintable() or "\n" in text or "\x1b" in text)
+
+
+def _decoded(run: str) -> str:
+    """The text that a run of base64 holds, up to what is none."""
+    try:
+        data = base64.b64decode(_standard(_NOT_BASE64.sub("", run).rstrip("=")))
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return data[: error.start].decode("utf-8")
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _standard(run: str) -> str:
+    """Base64 with the two letters of the standard, and as long as it must be."""
+    plain = run.replace("-", "+").replace("_", "/")
+    return plain[: len(plain) // 4 * 4] if len(plain) % 4 == 1 else plain + "=" * (-len(plain) % 4)

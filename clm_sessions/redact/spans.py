@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -33,17 +33,27 @@ class Redactor(Protocol):
         ...
 
 
-def merged(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """The spans in order, each within the text, those that overlap made one. The longest of them gives kind and value."""
+def merged(text: str, spans: Iterable[Span], *, light: Collection[str] = ()) -> Iterator[Span]:
+    """The spans in order, each within the text, those that overlap made one.
+
+    The longest of them gives kind and value; one of the kinds ``light`` only where there is no other.
+    """
     held: Span | None = None
+    heavy: Span | None = None
+
+    def weight(span: Span) -> tuple[bool, int]:
+        return span.kind not in light, span.end - span.start
+
     for span in sorted(_within(text, spans), key=lambda s: (s.start, -s.end)):
-        if held is None or span.start >= held.end:
+        if held is None or heavy is None or span.start >= held.end:
             if held is not None:
                 yield held
-            held = span
-        elif span.end > held.end:
-            longer = max(held, span, key=lambda s: s.end - s.start)
-            held = Span(start=held.start, end=span.end, kind=longer.kind)
+            held = heavy = span
+            continue
+        heavy = max(heavy, span, key=weight)
+        end = max(held.end, span.end)
+        same = (heavy.start, heavy.end) == (held.start, end)
+        held = heavy if same else Span(start=held.start, end=end, kind=heavy.kind)
     if held is not None:
         yield held
 

@@ -7,9 +7,11 @@ import copy
 import json
 import random
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+from support.logs import session_id, turn, write_log
 
 _LETTERS = string.ascii_letters + string.digits
 _HEX = string.hexdigits[:16]
@@ -86,26 +88,57 @@ def _coded(value: dict[str, Any]) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
 
-def plant(logs: Path, folder: Path, text: str) -> int:
+def plant(logs: Path, folder: Path, text: str | Callable[[int], str]) -> int:
     """Copy the logs to ``folder``, with a record more for each field that records of a format have, which holds ``text``.
 
-    A field is a path of keys in a record of one type; fields are found in the logs themselves. ``logs`` has a folder for
-    each format. Gives how many fields there are.
+    A field is a path of keys in a record of one type; fields are found in the logs themselves. A file that is one JSON
+    value holds it in all its fields, a text at its end. ``text`` may be asked for by the number of the field. ``logs`` has
+    a folder for each format. Gives how many fields there are.
     """
+    told = text if callable(text) else lambda _number: text
     seen: set[tuple[Any, ...]] = set()
     for source in sorted(each for each in logs.rglob("*") if each.is_file()):
         target = folder / source.relative_to(logs)
         target.parent.mkdir(parents=True, exist_ok=True)
         lines = source.read_bytes().splitlines()
+        if source.suffix != ".jsonl":
+            seen.add((target,))
+            target.write_text(_whole(source.read_text("utf-8"), told(len(seen))), "utf-8")
+            continue
         for record in list(filter(None, map(_record, lines))):
             for place in _places(record):
                 field = (source.relative_to(logs).parts[0], *_kind(record, place))
                 if field not in seen:
                     seen.add(field)
                     fresh = {"uuid": f"planted-{len(seen)}"} if "uuid" in record else {}
-                    lines.append(json.dumps(_planted({**record, **fresh}, place, text)).encode())
+                    lines.append(json.dumps(_planted({**record, **fresh}, place, told(len(seen)))).encode())
         target.write_bytes(b"\n".join((*lines, b"")))
     return len(seen)
+
+
+def _whole(content: str, text: str) -> str:
+    """A file that is one JSON value, or a text, with ``text`` in it."""
+    try:
+        value = json.loads(content)
+    except ValueError:
+        return f"{content}\n{text}\n"
+    for place in list(_places(value)):
+        value = _planted(value, place, text)
+    return json.dumps(value)
+
+
+def plant_names(folder: Path, names: Iterable[str]) -> None:
+    """Logs of which folders, files and subagents are called by ``names``; those that no file can have are left out."""
+    for number, name in enumerate(names):
+        if "/" in name or "\n" in name or "\0" in name or len(name.encode()) > 200:
+            continue
+        sid = session_id(0x7000 + number)
+        project = folder / "claude" / f"-home-dev-{name}"
+        write_log(project / f"{sid}.jsonl", turn(1, "plan the beds", "done", session=sid))
+        write_log(project / sid / "subagents" / f"agent-{name}.jsonl", turn(3, "count", "three", session=sid))
+        write_log(project / f"{name}.jsonl", turn(5, "and the paths?", "done", session=name))
+        (project / sid / "tool-results").mkdir()
+        (project / sid / "tool-results" / f"{name}.txt").write_text(name, "utf-8")
 
 
 def _record(line: bytes) -> dict[str, Any] | None:
@@ -130,7 +163,7 @@ def _places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from _places(inner, (*at, key))
 
 
-def _planted(record: dict[str, Any], place: tuple[Any, ...], text: str) -> dict[str, Any]:
+def _planted(record: Any, place: tuple[Any, ...], text: str) -> Any:
     """The record with the text behind what stands at a place, and as a name beside it."""
     new = copy.deepcopy(record)
     inner: Any = new
