@@ -15,7 +15,7 @@ from dataclasses import dataclass
 _ESCAPE = re.compile(r"\\(?<!\\\\)\\*(?:u00([0-9a-fA-F]{2})|x([0-9a-fA-F]{2})|(033|[e\"'/nrtbf0]))|␛(?=\[)|\^\[(?=\[)")
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "0": "\0", "e": "\x1b", "033": "\x1b"}
 _COLOUR = re.compile(
-    r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|\x1b[@-_]|[\u200b-\u200f\u2060\ufeff\xad\x00]"
+    r"\x1b\[[0-9;:?]*(?:[ -/]*[@-~]|$)|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|\x1b[@-_]|[\u200b-\u200f\u2060\ufeff\xad\x00]"
 )
 _COLOURED = re.compile(r"[\x1b\u200b-\u200f\u2060\ufeff\xad\x00]")
 _DISGUISED = re.compile(r"[\\\x1b%^\u200b-\u200f\u2060\ufeff\xad\x00␛]")

@@ -18,7 +18,7 @@ _ENCODED_LINES = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:[ \t]*\r?\n[ \t]*[+\-|>]?[ 
 _SHORTEST = 24
 _SHORT, _LAST_PLAIN = 16, 126
 """Whether it is text is seen by the first letters; their bytes are plain."""
-_REMEMBERED = 200_000
+_REMEMBERED, _SLASHES = 200_000, 12
 _FIRST, _LONGEST_CHARACTER = 4_096, 3
 """So many letters are decoded before all are, and the last character may be cut by so many bytes."""
 _NOT_BASE64 = re.compile(r"[\s|>]+|(?<=\n)[+\-]")
@@ -82,10 +82,11 @@ def _encoded(text: str) -> Iterator[tuple[int, int, str]]:
         end = at + len(word)
         while (line := _ENCODED.search(text, max(at, done), end)) is not None:
             done = line.end()
+            start = next((start for start in _starts(text, *line.span()) if _begins_text(text[start:end])), None)
             # What stands on the line before may look like base64 too: where it is no text, the next line is a beginning.
-            first = _ENCODED_LINES.match(text, line.start(), line.start() + _FIRST)
-            if first and _begins_text(first[0]) and _is_text(first[0]):
-                run = _ENCODED_LINES.match(text, line.start()) or first
+            first = None if start is None else _ENCODED_LINES.match(text, start, start + _FIRST)
+            if first and _is_text(first[0]):
+                run = _ENCODED_LINES.match(text, first.start()) or first
                 done = run.end()
                 yield run.start(), done, _decoded(run[0])
         at = end
@@ -93,7 +94,18 @@ def _encoded(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _holds_text(word: str) -> bool:
     """Whether text may stand in base64 in a word."""
-    return len(word) >= _SHORTEST and any(_begins_text(run[0]) for run in _ENCODED.finditer(word))
+    return len(word) >= _SHORTEST and any(
+        _begins_text(word[start:]) for run in _ENCODED.finditer(word) for start in _starts(word, *run.span())
+    )
+
+
+def _starts(text: str, start: int, end: int) -> Iterator[int]:
+    """Where base64 may begin in a run of its letters: the slashes before it may be those of a path."""
+    for _slash in range(_SLASHES):
+        yield start
+        start = text.find("/", start, end - _SHORTEST) + 1
+        if not start:
+            return
 
 
 def _begins_text(run: str) -> bool:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 NIGHTLY = bool(os.environ.get("CLM_NIGHTLY"))
 PARTS = 12
 """Each field holds one part of the secrets, the next field the next part; by night each part is in each field once."""
-SESSIONS = 100 if NIGHTLY else 4
+SESSIONS = 100 if NIGHTLY else 2
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,9 @@ def test_what_goes_out_of_a_private_database_does_hold_secrets(databases, search
     found = set()
     for _place, data in WAYS[way](databases[0], 2):
         found |= set(search.found(data))
-    assert len(found) > len(known) // 2
+        if len(found) > len(known) // 2:
+            return
+    pytest.fail(f"{len(found)} of {len(known)}")
 
 
 def test_no_secret_is_in_what_publishing_says(databases, search):

@@ -14,6 +14,7 @@ from clm_sessions.redact import Redaction, Secrets
 from redaction import corpus
 
 SHORTEST, WINDOW = 8, 12
+_BLOCK = 1 << 16
 _GRAM, _STRIDE = 5, 4
 """Every fourth run of five bytes: of eight bytes in a row one such run is among them, wherever they begin."""
 _WRITTEN = re.compile(rb"\\+u00([0-9a-f]{2})")
@@ -59,15 +60,18 @@ class Search:
                 self._of[needle].add(secret.name)
                 for start in range(_STRIDE):
                     self._grams[needle[start : start + _GRAM]].add(needle)
+        self._longest = max(map(len, self._of))
 
     def found(self, data: bytes) -> Mapping[str, bytes]:
         """The secrets that stand in ``data``, each with the form it has there."""
         hits: dict[str, bytes] = {}
         for reading in {data, clear(data)}:
-            seen = {reading[at : at + _GRAM] for at in range(0, len(reading), _STRIDE)} & self._grams.keys()
-            for needle in {needle for gram in seen for needle in self._grams[gram]}:
-                if needle in reading:
-                    hits |= dict.fromkeys(self._of[needle], needle)
+            for start in range(0, len(reading), _BLOCK):
+                block = reading[start : start + _BLOCK + self._longest]
+                seen = {block[at : at + _GRAM] for at in range(0, len(block), _STRIDE)} & self._grams.keys()
+                for needle in {needle for gram in seen for needle in self._grams[gram]}:
+                    if needle in block:
+                        hits |= dict.fromkeys(self._of[needle], needle)
         return hits
 
 

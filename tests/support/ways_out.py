@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from html import unescape
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,6 +26,7 @@ from support.site import MODERN, ROOT, served
 
 Out = Iterator[tuple[str, bytes]]
 """Where something was seen, and what."""
+_LINKS = 30
 _LINK = re.compile(r"""\s(?:href|src)=["']?(/[^"'# >]*)""")
 
 
@@ -75,20 +77,21 @@ def pages(database: Path, most: int) -> Out:
             row = db.execute("SELECT max(seq) FROM chunks WHERE session_id = ?", (sid,)).fetchone()
         wanted += addresses({"database": name, "session": sid, "chunk": str(row[0] or 0), "message": "0"})
     tables = [row[0] for row in _rows(database, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
-    wanted += [f"/{name}/{table}{form}" for table in tables for form in ("", ".json?_size=max", ".csv?_size=max")]
+    forms = ("", ".json?_size=max", ".csv?_size=max")
+    wanted += [f"/{name}/{table}{form}" for table in tables for form in (forms[1:2] if "_fts" in str(table) else forms)]
     wanted += [f"/{name}/-/search?q={word}" for word in ("redacted", "plan", "password")]
     with served("--immutable", database, *settings) as base, httpx.Client(base_url=base, timeout=60) as client:
-        asked = dict.fromkeys(wanted)
-        for number, address in enumerate(list(asked)):
-            answer = client.get(address)
-            yield address, answer.content
-            if "html" in answer.headers.get("content-type", "") and number < 4 * most:
-                links = (unescape(link) for link in _LINK.findall(answer.text))
-                asked.update(dict.fromkeys(link for link in links if _kind(link) not in {_kind(one) for one in asked}))
-            while (answer := _next(client, answer)) is not None:
+        kinds = {_kind(address): address for address in wanted}
+        links: list[str] = []
+        for address in wanted:
+            answer: httpx.Response | None = client.get(address)
+            while answer is not None:
                 yield address, answer.content
-        for address in list(asked)[len(wanted) :]:
-            yield address, client.get(address).content
+                if "html" in answer.headers.get("content-type", ""):
+                    links += [unescape(link) for link in _LINK.findall(answer.text)]
+                answer = _next(client, answer)
+        for link in islice((link for link in links if kinds.setdefault(_kind(link), link) is link), _LINKS * most):
+            yield link, client.get(link).content
 
 
 def _kind(link: str) -> str:
@@ -135,18 +138,18 @@ def commands(database: Path, most: int) -> Out:
 
 _CELLS = """
 import jupyter_clm as jc, sys
+def show(*values):
+    for value in values:
+        print(value, repr(value), *(getattr(value, name)() for name in ("_repr_mimebundle_", "_repr_html_") if hasattr(value, name)))
 db = jc.open(sys.argv[1])
 for frame in (jc.sessions_df, jc.chunks_df, jc.messages_df, jc.tool_calls_df, jc.requests_df, jc.files_df, jc.issues_df):
     table = frame(sys.argv[1])
-    print(table.to_csv(), repr(table), table._repr_html_())
-print(db, repr(db.sessions), db.sessions._repr_html_())
+    print(table.to_csv())
+    show(table)
+show(db, db.sessions)
 for sid in sys.argv[2:]:
     session = db[sid]
-    bundle = session._repr_mimebundle_()
-    print(session, repr(session), bundle)
-    print([(repr(chunk), chunk) for chunk in session.chunks], [call for call in session.tool_calls])
-    view = session.view()
-    print(view._repr_mimebundle_() if hasattr(view, "_repr_mimebundle_") else repr(view))
+    show(session, session.view(), *session.chunks, *session.tool_calls)
 """
 
 
