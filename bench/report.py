@@ -46,7 +46,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """One of the eight goals with its figures."""
+    """One of the goals with its figures."""
 
     number: int
     title: str

@@ -1,1 +1,1 @@
-"""The eight goals, a module each: ``TITLE`` and ``rows(ground)``, which measures and returns its figures."""
+"""The nine goals, a module each: ``TITLE`` and ``rows(ground)``, which measures and returns its figures."""

@@ -94,3 +94,21 @@ def test_what_a_person_keeps_stays_and_what_they_hide_goes(private, tmp_path):
     held = (tmp_path / "out.db").read_bytes()
     assert PASSWORD.encode() in held
     assert b" again" not in held
+
+
+def test_a_preview_and_a_title_are_cut_after_redacting_so_no_half_of_a_secret_is_left(tmp_path):
+    long = f"Please look at the log of the last night, it goes on and on: {'word ' * 24}pass {TOKEN[:20]}\n{TOKEN[20:]} end"
+    write_log(
+        tmp_path / "logs" / "-home-ada-garden" / f"{session_id(1)}.jsonl", turn(1, long, "done", session=session_id(1))
+    )
+    import_logs(tmp_path / "a.db", tmp_path / "logs")
+    with closing(open_reader(tmp_path / "a.db")) as db:
+        publish(db, tmp_path / "out.db", sessions(db), [Secrets()])
+        before = db.execute("SELECT preview FROM chunks WHERE seq = 0").fetchone()[0]
+    assert TOKEN[:10] in before
+    assert before.endswith("…")
+    with closing(sqlite3.connect(tmp_path / "out.db")) as db:
+        after = db.execute("SELECT preview FROM chunks WHERE seq = 0").fetchone()[0]
+    assert after.startswith(before[:150])
+    assert TOKEN[:5] not in after
+    assert "pass [redacted git" in after

@@ -15,6 +15,7 @@ from clm_sessions import plugins
 from clm_sessions.errors import PluginError
 from clm_sessions.hookspecs import hookimpl
 from clm_sessions.redact import WITHHELD, Personal, Redaction, Secrets, Span, merged, user_names, walked
+from clm_sessions.redact.known import Known, Pieces
 
 _DICE = random.Random(11)
 
@@ -42,6 +43,8 @@ DISGUISES = {
     "wrapped": f"{TOKEN[:25]}\n{TOKEN[25:]}",
     "in a diff, wrapped": f"+{TOKEN[:25]}\n+{TOKEN[25:]}\n+end",
     "base64": base64.b64encode(f"user:{TOKEN}".encode()).decode(),
+    "base64 after the slash of a command": f"/{base64.b64encode(f'user:{TOKEN}'.encode()).decode()}",
+    "base64 after a line that looks like base64": f"019ceb6955d070caa6efb462dd129b5e\n{base64.b64encode(f'a={TOKEN}'.encode()).decode()}",
     "base64 in lines": base64.encodebytes(f'{{"auth": "{TOKEN}", "more": "{"x" * 90}"}}'.encode()).decode(),
 }
 
@@ -246,3 +249,57 @@ def test_what_was_redacted_already_is_no_secret_and_hides_none():
     once = redaction.text("Cookie: sessionid=abc123def456; theme=dark")
     assert redaction.text(f"{once}: x") == f"{once}: x"
     assert "hush4you9" not in redaction.text("Cookie: sessionid=[redactedhush4you9; a=b")
+
+
+def test_a_secret_in_what_looks_like_a_mail_address_is_hidden_where_it_stands_alone_too():
+    redaction = Redaction([Secrets(), Personal()])
+    redaction.text("DATABASE_URL=postgres://billing:Tulip77!x@db.example.de/x")
+    assert redaction.values() == {"Tulip77!x": "url-password"}
+
+
+def test_what_stands_for_something_hidden_is_no_secret_when_it_is_looked_at_again():
+    redaction = Redaction([Secrets(), Personal()])
+    once = redaction.text("proxy http://mo:lind4711x@proxy.example.de:3128 of /home/ada")
+    known = redaction.values()
+    assert redaction.text(f'password: "{once}"') == f'password: "{once}"'
+    assert redaction.values() == known
+    assert Redaction([Secrets()]).text("DB_PASSWORD=user-1a2b") != "DB_PASSWORD=user-1a2b"
+
+
+def test_a_text_is_looked_at_once_and_once_more_by_those_who_came_later():
+    class Counting:
+        name, version = "counting", "1"
+
+        def __init__(self, word):
+            self.word, self.asked = word, 0
+
+        def spans(self, text):
+            self.asked += 1
+            at = text.find(self.word)
+            return [Span(start=at, end=at + len(self.word), kind=self.word)] if at >= 0 else []
+
+    one, two = Counting("rose"), Counting("lily")
+    text = "a rose and a lily " * 20
+    first = Redaction([one])
+    second = first.again(two)
+    assert first.text(text) == first.text(text)
+    assert "lily" in first.text(text)
+    shown = second.text(text)
+    assert shown.startswith("a [redacted rose ")
+    assert " and a [redacted lily " in shown
+    assert (one.asked, two.asked) == (1, 1)
+
+
+@given(st.lists(st.text("abcd", min_size=8, max_size=12), max_size=6), st.text("abcd", max_size=60), st.data())
+def test_of_many_known_values_those_that_stand_in_a_text_are_found_wherever_they_begin(values, text, data):
+    if values:
+        at = data.draw(st.integers(0, len(text)))
+        text = text[:at] + data.draw(st.sampled_from(values)) + text[at:]
+    assert set(Pieces(values).within(text)) == {value for value in values if value in text}
+
+
+def test_the_beginning_of_a_known_value_is_hidden_where_a_text_was_cut_in_the_midst_of_a_colour():
+    known = Known({TOKEN: "github-token"})
+    for end in ("…", "\x1b…", "\x1b[0m\x1b[3", "\x1b[0m…"):
+        shown = Redaction([known]).text(f"say \x1b[32m{TOKEN[:15]}{end}")
+        assert TOKEN[:15] not in shown

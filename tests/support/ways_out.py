@@ -177,6 +177,6 @@ def saved_notebook(database: Path, most: int) -> Out:
     yield "its outputs", json.dumps([cell.outputs for cell in done.cells]).encode()
 
 
-WAYS: dict[str, Callable[[Path, int], Out]] = {"file": file, "pages": pages}
-if MODERN:  # the same on either line of Datasette
-    WAYS |= {"commands": commands, "notebook": notebook, "saved notebook": saved_notebook}
+WAYS: dict[str, Callable[[Path, int], Out]] = {"pages": pages}
+if MODERN:  # the others are the same on either line of Datasette
+    WAYS |= {"file": file, "commands": commands, "notebook": notebook, "saved notebook": saved_notebook}
