@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Generic, TypeVar
 
 from clm_sessions.redact.readings import Reading, readings
@@ -13,6 +14,7 @@ SHORTEST = 8
 """Shorter values, and plain words, are hidden only where they stand as a secret."""
 _LEAST, _MOST = 5, 4_096
 _RUN, _STRIDE = 5, 4
+_SLASH, _SLASHES = re.compile(r"[/\\]"), 40
 _CUT = re.compile(r"(?:\x1b(?:\[[0-9;:?]*)?)?(?:…|\.{3,}|\[[^\]]{0,40}\]?)?\s*$")
 _CUTS = 600
 
@@ -25,22 +27,25 @@ class Known:
 
     def __init__(self, values: Mapping[str, str], also: Callable[[str], bool] = lambda _value: False) -> None:
         self._values = {value: kind for value, kind in values.items() if is_telling(value) or also(value)}
-        self._pieces = Pieces(self._values)
+        self._wholes = {tail: value for value in self._values for tail in _tails(value)}
+        self._wholes |= {value: value for value in self._values}
+        self._pieces = Pieces(self._wholes)
         self._begins: dict[str, list[str]] = {}
         for value in sorted(self._values, key=len, reverse=True):
             self._begins.setdefault(value[:_LEAST], []).append(value)
         self._longest = min(max(map(len, self._values), default=0), _MOST)
 
     def spans(self, text: str) -> Iterator[Span]:
-        """Every place of a known value, and the beginning of one where the text was cut off."""
+        """Every place of a known value, the end of one after a slash, and the beginning where the text was cut off."""
         plain, clear = readings(text)
         for read in (plain,) if clear is plain else (plain, clear):
-            for value in self._pieces.within(read.text):
-                at = read.text.find(value)
+            for part in self._pieces.within(read.text):
+                whole = self._wholes[part]
+                at = read.text.find(part)
                 while at >= 0:
-                    start, end = read.place(at, at + len(value))
-                    yield Span(start=start, end=end, kind=self._values[value], value=value)
-                    at = read.text.find(value, at + len(value))
+                    start, end = read.place(at, at + len(part))
+                    yield Span(start=start, end=end, kind=self._values[whole], value=whole)
+                    at = read.text.find(part, at + len(part))
             yield from self._cut_off(read)
 
     def _cut_off(self, read: Reading) -> Iterator[Span]:
@@ -55,6 +60,14 @@ class Known:
                     begin, stop = read.place(start, end)
                     yield Span(start=begin, end=stop, kind=self._values[value], value=value)
                     return
+
+
+def _tails(value: str) -> Iterator[str]:
+    """What is left of a value where it was taken for a path and one name of it kept."""
+    for found in islice(_SLASH.finditer(value), _SLASHES):
+        tail = value[found.end() :]
+        if is_telling(tail):
+            yield tail
 
 
 Some = TypeVar("Some", str, bytes)

@@ -303,3 +303,9 @@ def test_the_beginning_of_a_known_value_is_hidden_where_a_text_was_cut_in_the_mi
     for end in ("…", "\x1b…", "\x1b[0m\x1b[3", "\x1b[0m…"):
         shown = Redaction([known]).text(f"say \x1b[32m{TOKEN[:15]}{end}")
         assert TOKEN[:15] not in shown
+
+
+def test_the_name_that_a_path_with_a_known_value_in_it_ends_in_is_hidden_too():
+    redaction = Redaction([Known({"aB3/x9Kd72Lm0qWe": "token"})])
+    shown = redaction.text("x9Kd72Lm0qWe is the project")
+    assert shown == f"[redacted token {redaction.tag('aB3/x9Kd72Lm0qWe')}] is the project"
