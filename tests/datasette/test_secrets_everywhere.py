@@ -18,9 +18,9 @@ from support.ways_out import WAYS
 
 pytestmark = pytest.mark.slow
 NIGHTLY = bool(os.environ.get("CLM_NIGHTLY"))
-PARTS = 12
+PARTS = 24
 """Each field holds one part of the secrets, the next field the next part; by night each part is in each field once."""
-SESSIONS = 100 if NIGHTLY else 2
+SESSIONS = 100 if NIGHTLY else 1
 
 
 @pytest.fixture(scope="module")
