@@ -8,7 +8,7 @@ import random
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clm_sessions import plugins
@@ -290,6 +290,7 @@ def test_a_text_is_looked_at_once_and_once_more_by_those_who_came_later():
     assert (one.asked, two.asked) == (1, 1)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text("abcd", min_size=8, max_size=12), max_size=6), st.text("abcd", max_size=60), st.data())
 def test_of_many_known_values_those_that_stand_in_a_text_are_found_wherever_they_begin(values, text, data):
     if values:
