@@ -7,6 +7,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -136,6 +137,19 @@ def commands(database: Path, most: int) -> Out:
         yield " ".join(words), done.output.encode("utf-8", "surrogateescape")
 
 
+def static_site(database: Path, _most: int) -> Out:
+    """Every file of the static site, and the names of the files."""
+    from click.testing import CliRunner
+
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["site", str(database), f"{folder}/site", "--private"]
+        done = CliRunner().invoke(cli, words, obj={"registry": plugins.build(entry_points=False)})
+        assert done.exit_code == 0, done.output
+        yield "what it says", done.output.encode()
+        for path in sorted(Path(folder).rglob("*")):
+            yield path.name, path.name.encode() + (path.read_bytes() if path.is_file() else b"")
+
+
 _CELLS = """
 import jupyter_clm as jc, sys
 def show(*values):
@@ -179,4 +193,10 @@ def saved_notebook(database: Path, most: int) -> Out:
 
 WAYS: dict[str, Callable[[Path, int], Out]] = {"pages": pages}
 if MODERN:  # the others are the same on either line of Datasette
-    WAYS |= {"file": file, "commands": commands, "notebook": notebook, "saved notebook": saved_notebook}
+    WAYS |= {
+        "file": file,
+        "commands": commands,
+        "site": static_site,
+        "notebook": notebook,
+        "saved notebook": saved_notebook,
+    }
