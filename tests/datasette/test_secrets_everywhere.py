@@ -13,8 +13,8 @@ from support.hostile import write_hostile
 from support.leaks import Search, secrets
 from support.logs import import_logs
 from support.secret_logs import plant, plant_names
-from support.site import ROOT
-from support.ways_out import WAYS
+from support.site import MODERN, ROOT
+from support.ways_out import WAYS, sessions
 
 pytestmark = pytest.mark.slow
 NIGHTLY = bool(os.environ.get("CLM_NIGHTLY"))
@@ -86,3 +86,17 @@ def test_what_goes_out_of_a_private_database_does_hold_secrets(databases, search
 
 def test_no_secret_is_in_what_publishing_says(databases, search):
     assert search.found(databases[2]) == {}
+
+
+@pytest.mark.skipif(not MODERN, reason="exports are the same on either line of Datasette")
+def test_no_secret_is_in_an_export_of_the_private_database(databases, search):
+    """Exports are redacted by themselves, session by session."""
+    registry = plugins.build(entry_points=False)
+    found = {}
+    for sid in sessions(databases[0])[: 12 * SESSIONS]:
+        for form in ("--md", "--json", "--html"):
+            words = ["export", sid, form, str(databases[0])]
+            done = CliRunner().invoke(cli, words, obj={"registry": registry})
+            assert done.exit_code == 0, done.output
+            found |= search.found(done.output.encode("utf-8", "surrogateescape"))
+    assert found == {}
