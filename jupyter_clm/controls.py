@@ -87,7 +87,8 @@ class Controls:
         self.tools.layout.display = "" if tools else "none"
 
     def show(self, state: State) -> None:
-        """Bring every control to this state."""
+        """Bring every control to this state; the cards first, for each change is a message of its own."""
+        self.body.value = state.body
         self.search.value = state.query
         self.only_hits.value = state.only_hits
         for kind, box in self.boxes.items():
@@ -105,7 +106,6 @@ class Controls:
         self.outline.layout.display = "" if state.outline else "none"
         _choose(self.agent, state.agents, state.agent)
         self.agent.layout.display = "" if len(state.agents) > 1 else "none"
-        self.body.value = state.body
 
 
 def _choose(widget: Any, options: Options, value: object) -> None:  # noqa: ANN401 - ipywidgets has no types

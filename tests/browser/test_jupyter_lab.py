@@ -4,11 +4,10 @@ import json
 import re
 import time
 
-import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from support.lab import DARK, LIGHT, Notebook
+from support.lab import DARK, LIGHT, Notebook, untrusted
 from support.logs import import_logs, session_id, turn, write_log
 from support.notebooks import LOGS
 
@@ -227,14 +226,7 @@ def test_reopened_without_trust_the_snapshot_alone_is_seen(notebook, lab, chromi
     book = notebook([LOAD, VIEW], name="stranger.ipynb")
     book.run()
     book.save()
-    path = lab.root / "stranger.ipynb"
-    made = nbformat.read(path, as_version=4)
-    lab.write(
-        "untrusted.ipynb",
-        [c.source for c in made.cells],
-        outputs=[[nbformat.from_dict({**o, "metadata": {"x": 1}}) for o in c.outputs] for c in made.cells],
-    )
-    again = Notebook(chromium, lab).open(lab.root / "untrusted.ipynb")
+    again = Notebook(chromium, lab).open(untrusted(lab, lab.root / "stranger.ipynb", "untrusted.ipynb"))
     expect(again.page.get_by_text("Today: a watering schedule.")).to_be_visible()
     assert again.page.locator(".clm-snap style, .jp-OutputArea style").count() == 0, (
         "the notebook was trusted after all"

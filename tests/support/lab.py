@@ -17,6 +17,7 @@ import nbformat
 from playwright.sync_api import Browser, Locator, Page
 
 import jupyter_clm
+import jupyterlab
 
 TOKEN = "t"
 LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
@@ -71,6 +72,7 @@ def start(folder: Path) -> Lab:
     env = {
         **os.environ,
         **places,
+        **_data(),
         "IPYTHONDIR": str(folder / "ipython"),
         "PYTHONPATH": here,
         "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
@@ -78,6 +80,7 @@ def start(folder: Path) -> Lab:
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
         f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={root}", "--expose-app-in-browser",
+        "--JupyterNotebookApp.expose_app_in_browser=True",
     ]  # fmt: skip
     quiet = folder / "settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
     quiet.parent.mkdir(parents=True)
@@ -96,6 +99,16 @@ def start(folder: Path) -> Lab:
     process.kill()
     process.wait()
     raise AssertionError(f"JupyterLab did not start:\n{(folder / 'server.log').read_text()[-3000:]}")
+
+
+def _data() -> dict[str, str]:
+    """Where Jupyter finds templates, settings and extensions of packages in this environment and in the one beside it."""
+    prefixes = dict.fromkeys((Path(sys.prefix), Path(jupyterlab.__file__).parents[4]))
+    return {
+        "JUPYTER_PATH": os.pathsep.join(str(one / "share/jupyter") for one in prefixes),
+        "JUPYTER_CONFIG_PATH": os.pathsep.join(str(one / "etc/jupyter") for one in prefixes),
+        "JUPYTERLAB_DIR": str([*prefixes][-1] / "share/jupyter/lab"),
+    }
 
 
 def stop(lab: Lab) -> None:
@@ -136,9 +149,10 @@ class Notebook:
         ):
             self.strangers.append(request.url)
 
-    def open(self, path: Path, *, kernel: bool = True) -> Notebook:
+    def open(self, path: Path, *, kernel: bool = True, program: str = "doc/tree") -> Notebook:
+        """``program``: ``doc/tree`` is JupyterLab, ``notebooks`` is Notebook 7."""
         name = path.relative_to(self.lab.root).as_posix()
-        self.page.goto(f"{self.lab.url}/doc/tree/{name}?token={TOKEN}")
+        self.page.goto(f"{self.lab.url}/{program}/{name}?token={TOKEN}")
         self.page.wait_for_function(
             "() => { const w = window.jupyterapp?.shell.currentWidget; return w?.context?.isReady && w?.content?.widgets?.length > 0 }",
             timeout=60_000,
@@ -184,3 +198,21 @@ class Notebook:
 
     def close(self) -> None:
         self.context.close()
+
+
+FORMS = """element => [...element.querySelectorAll('.clm-root')]
+  .filter(e => !e.parentElement.closest('.clm-root') && e.checkVisibility() && e.getBoundingClientRect().height > 50)
+  .map(e => e.matches('.clm-view') ? 'live' : 'static')"""
+
+
+def forms(place: Locator) -> list[str]:
+    """What of ours is seen in this place: ``live`` and ``static`` forms, from top to bottom."""
+    found: list[str] = place.evaluate(FORMS)
+    return found
+
+
+def untrusted(lab: Lab, path: Path, name: str) -> Path:
+    """The same notebook as somebody else's: with its outputs, but not as they were signed."""
+    made = nbformat.read(path, as_version=4)
+    outputs = [[nbformat.from_dict({**o, "metadata": {"x": 1}}) for o in cell.outputs] for cell in made.cells]
+    return lab.write(name, [cell.source for cell in made.cells], outputs=outputs)
