@@ -28,10 +28,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tests")]
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tests")]
 from report import Goal, Row, machine, text
-from support import lab
 from transcript import SESSION, records
+
+from support import lab
 
 VISIBLE_MS = {5_000: 1_500, 100_000: 3_000}
 FLIP_MS, ELEMENTS, GROWTH_KB = 150, 1_500, 100

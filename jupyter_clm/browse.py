@@ -69,6 +69,8 @@ class SessionsView(LiveView):
             )
             for name, words in FACETS.items()
         }
+        self._previous = w.Button(description="Previous session", layout={"width": "auto"})
+        self._next = w.Button(description="Next session", layout={"width": "auto"})
         self._list = w.Select(description="Sessions", rows=10, style=_NARROW, layout={"width": "auto"})
         self._list.add_class("clm-choices")
         self._place = w.VBox()
@@ -89,6 +91,14 @@ class SessionsView(LiveView):
     def selected_session(self) -> NotebookSession | None:
         """The session that is open below."""
         return None if self.selected is None else self._by_id[self.selected]
+
+    def next_session(self) -> str | None:
+        """Open the session listed after the selected one, or the first; its id, or None if there is none."""
+        return self._step(1)
+
+    def previous_session(self) -> str | None:
+        """Open the session listed before the selected one; its id, or None if there is none."""
+        return self._step(-1)
 
     def close(self) -> None:
         """Remove the list and the session below it, and free all their models."""
@@ -129,6 +139,17 @@ class SessionsView(LiveView):
             if old is not None:
                 old.close()
 
+    def _step(self, by: int) -> str | None:
+        sid = self._beside(by, self._matching())
+        self.selected = sid or self.selected
+        return sid
+
+    def _beside(self, by: int, listed: list[Listed]) -> str | None:
+        """The id of the session so many places after the selected one."""
+        ids = [row.session.id for row in listed]
+        place = ids.index(self.selected) + by if self.selected in ids else min(by, 0)
+        return ids[place] if 0 <= place < len(ids) else None
+
     # -- drawing ----------------------------------------------------------------------------------------------------
 
     def _chosen(self) -> dict[str, str | None]:
@@ -146,6 +167,7 @@ class SessionsView(LiveView):
             _choose(widget, _options(self._matching(but=name), name, chosen), chosen or ALL)
         options = [(_label(row.session), row.session.id) for row in found[:LISTED]]
         _choose(self._list, options, self.selected if any(sid == self.selected for _label, sid in options) else None)
+        self._previous.disabled, self._next.disabled = (self._beside(by, found) is None for by in (-1, 1))
         of = f" of {len(self._rows):,}" if len(found) != len(self._rows) else ""
         words = f"{len(found):,}{of} {'session' if len(self._rows) == 1 else 'sessions'}"
         words += f" · the newest {LISTED} are listed: narrow them down" if len(found) > LISTED else ""
@@ -153,15 +175,18 @@ class SessionsView(LiveView):
 
     def _made(self) -> tuple[Any, ...]:
         search, facets = w.HBox([self._search]), w.HBox(list(self._facets.values()))
-        for bar in (search, facets):
+        steps = w.HBox([self._previous, self._next, self._status])
+        for bar in (search, facets, steps):
             bar.add_class("clm-bar-row")
         style = w.HTML(style_html(), layout={"display": "none"})
-        return (style, search, facets, self._status, self._list, self._place)
+        return (style, search, facets, steps, self._list, self._place)
 
     def _listen(self) -> None:
         self._search.observe(self._by_hand(lambda value: self.set_trait("query", value)), "value")
         for name, widget in self._facets.items():
             widget.observe(self._by_hand(partial(self._narrow, name)), "value")
+        self._previous.on_click(lambda _button: self.previous_session())
+        self._next.on_click(lambda _button: self.next_session())
         self._list.observe(self._by_hand(self._choose), "value")
 
     def _narrow(self, name: str, value: str) -> None:

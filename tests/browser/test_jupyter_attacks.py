@@ -1,17 +1,22 @@
-"""Hostile logs in the list, the snapshot, the live view and the reopened notebook; a control proves that attacks run."""
+"""Hostile logs and databases in every output of ours, live, static and reopened; a control proves that attacks run."""
 
 import json
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from playwright.sync_api import expect
 
 from support import attacks
-from support.lab import Notebook
-from support.logs import entry, session_id, write_log
+from support.lab import Notebook, untrusted
+from support.logs import entry, import_logs, session_id, write_log
+from support.notebooks import LOGS
+from support.planted import plant
 
 pytestmark = pytest.mark.browser
-CASE = Path(__file__).parents[1] / "cases/hostile-markup/input"
+CASES = Path(__file__).parents[1] / "cases"
+CASE = CASES / "hostile-markup/input"
+TEXTS = [text.encode("utf-8", "replace").decode() for text in attacks.ALL]
 COUNTED = "(window.__hits??={{}})[{}]=1"
 GROUP = 4
 
@@ -119,6 +124,56 @@ def test_no_attack_runs_or_loads_anything_live_static_or_reopened(chromium, lab,
     again.close()
     assert strangers + again.strangers == []
     assert errors + again.errors == []
+
+
+def attack(column, before, row):
+    """Another one in each column and row; the same one before a key wherever it stands."""
+    if column.key:
+        return TEXTS[row % len(TEXTS)] + before
+    return TEXTS[(row + crc32(f"{column.table}.{column.name}".encode())) % len(TEXTS)]
+
+
+PLANTED = [
+    "import ipywidgets\nimport jupyter_clm as jc\n%load_ext jupyter_clm\ndb = jc.open({path!r})\nsessions = db.sessions",
+    "ipywidgets.VBox([s.view(page_size=100, expanded=True) for s in sessions[::2]])",
+    "for s in sessions[:4]: display(s.view(query='readable'))",
+    "sessions.view(query='readable', selected=sessions[0].id)",
+    "for a, b in zip(sessions[:3], sessions[3:6]): display(jc.compare(a, b, page_size=20))",
+    "for s in sessions[:8]: display(s[:20], *s.tool_calls[:3])",
+    "display(sessions, db, *db.search('readable')[:3])",
+    "jc.charts.tool_use(db)",
+    "jc.charts.session_timeline(max(sessions, key=len), turn=1)",
+    "display(db.to_df('sources').head(20), jc.sql('SELECT title, model, git_branch FROM sessions', db))",
+    "%clm {path}",
+]
+
+
+def test_attacks_in_every_column_of_a_database_run_nothing_in_any_output(chromium, lab, tmp_path, proved):
+    import_logs(tmp_path / "plain.db", LOGS, *CASES.glob("*/input"))
+    planted = plant(tmp_path / "plain.db", tmp_path / "planted.db", attack, keys=True)
+    assert len(planted) > 100
+    cells = [cell.replace("{path!r}", repr(str(tmp_path / "planted.db"))) for cell in PLANTED]
+    path = lab.write("planted.ipynb", [cell.replace("{path}", str(tmp_path / "planted.db")) for cell in cells])
+    books = [Notebook(chromium, lab).open(path)]
+    books[0].run()
+    expect(books[0].output(1).locator(".clm-view .clm-chunk").last).to_be_attached()
+    expect(books[0].output(4).locator(".clm-pair").last).to_be_attached()
+    assert books[0].output(1).locator(".clm-view .clm-chunk").count() > 150
+    books[0].page.wait_for_timeout(1500)
+    books[0].save()
+    books[0].shut_down()
+    for reopened in (path, untrusted(lab, path, "planted-untrusted.ipynb")):
+        books.append(Notebook(chromium, lab).open(reopened))
+        expect(books[-1].output(2).locator(".clm-snap").last).to_be_attached()
+        books[-1].page.wait_for_timeout(1000)
+    for book in books:
+        assert hits(book) == []
+        assert book.page.evaluate(FOREIGN) == []
+        assert book.page.locator(".clm-root mjx-container, .clm-root .MathJax").count() == 0
+        assert (book.strangers, book.errors) == ([], [])
+        assert book.page.locator("body").inner_text().count(attacks.CANARY) > 50
+        book.close()
+    proved("columns with attacks in them, looked at in a notebook", len(planted))
 
 
 FOREIGN = """() => {

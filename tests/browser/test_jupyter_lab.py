@@ -15,6 +15,8 @@ pytestmark = pytest.mark.browser
 
 LOAD = f"import jupyter_clm as jc\nsessions = jc.load_all({str(LOGS)!r})"
 VIEW = "view = sessions['b3fefa1a'].view()\nview"
+COMPARE = "jc.compare(sessions['81d62477'], sessions['ada2de14'])"
+NAME = "() => (document.activeElement.labels?.[0] ?? document.activeElement).textContent"
 STALE = "Error displaying widget"
 
 
@@ -135,11 +137,30 @@ def test_everything_can_be_reached_and_unfolded_with_the_keyboard(notebook):
     names += ["Page", "Next", "Go to #", "Expand all", "Collapse all", "Transcript", "Outline"]
     for name in names:
         book.page.keyboard.press("Tab")
-        focused = book.page.evaluate("() => (document.activeElement.labels?.[0] ?? document.activeElement).textContent")
-        assert focused == name
+        assert book.page.evaluate(NAME) == name
     book.page.keyboard.press("Tab")
     label = "Transcript of The watering schedule and 39 crops, page 1 of 15"
     assert book.page.evaluate("() => document.activeElement.getAttribute('aria-label')") == label
+
+
+def test_a_session_is_chosen_in_the_list_and_read_with_the_keyboard(notebook):
+    book = notebook([LOAD, "sessions.view()"])
+    book.run()
+    keys = book.page.keyboard
+    book.page.locator(".clm-view").first.get_by_label("Search").focus()
+    for name in ["Project", "Model", "Format", "Status", "Day (UTC)", "Next session"]:
+        keys.press("Tab")
+        assert book.page.evaluate(NAME) == name
+    keys.press("Enter")  # arrows belong to JupyterLab, which goes from cell to cell with them
+    opened = book.page.locator(".clm-view .clm-view")
+    expect(opened.locator(".clm-title")).to_have_text(re.compile("^The vane says north all night"))
+    keys.press("Space")
+    expect(opened.locator(".clm-title")).to_have_text("The frozen vane")
+    for name in ["Sessions", "Search"]:
+        keys.press("Tab")
+        assert book.page.evaluate(NAME) == name
+    keys.type("frozen")
+    expect(opened.get_by_role("status")).to_have_text(re.compile("^[1-9] of [0-9]+ chunks"))
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
@@ -153,7 +174,7 @@ def test_axe_finds_nothing_wrong(notebook, theme):
             "sessions['81d62477']",
             "sessions['b3fefa1a'].view(query='kale')",
             "sessions.view(query='frost', selected=sessions['ada2de14'].id)",
-            "jc.compare(sessions['81d62477'], sessions['ada2de14'])",
+            COMPARE,
         ],
         name=f"axe-{theme[11:]}.ipynb",
     )
@@ -166,11 +187,16 @@ def test_axe_finds_nothing_wrong(notebook, theme):
     assert [(v["id"], v["nodes"][0]["html"]) for v in results.response["violations"]] == []
 
 
-@pytest.mark.parametrize("width", [1400, 560])
-def test_nothing_scrolls_sideways(notebook, width):
-    book = notebook([LOAD, "sessions", "sessions['81d62477']", VIEW], name=f"wide-{width}.ipynb", width=width)
+@pytest.mark.parametrize(("width", "cell"), [(1400, 1300), (464, 360)])
+def test_nothing_scrolls_sideways(notebook, width, cell):
+    book = notebook(
+        [LOAD, "sessions", "sessions['81d62477']", VIEW, "sessions.view(selected=sessions['ada2de14'].id)", COMPARE],
+        name=f"wide-{width}.ipynb",
+        width=width,
+    )
     book.run()
-    expect(book.page.locator(".clm-view .clm-chunk").first).to_be_visible()
+    expect(book.page.locator(".clm-pair").first).to_be_visible()
+    assert book.output(3).evaluate("e => e.clientWidth") <= cell
     too_wide = book.page.evaluate(
         "() => [...document.querySelectorAll('.clm-root, .clm-pane')].filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1)"
         ".map(e => e.className)"

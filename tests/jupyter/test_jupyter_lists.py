@@ -72,6 +72,19 @@ def test_the_chosen_session_opens_below_and_the_one_before_is_freed(browser):
     assert browser.view is None
 
 
+def test_sessions_are_opened_one_after_the_other(browser):
+    browser.project = "garden-planner"
+    ids = [session.id for session in browser.hits]
+    assert browser.previous_session() is None
+    assert browser._previous.disabled
+    assert [browser.next_session() for _ in ids] == ids
+    assert (browser.next_session(), browser.selected, browser._next.disabled) == (None, ids[-1], True)
+    assert browser.previous_session() == browser.view.session.id == ids[-2]
+    browser.project = None
+    browser.query = "no such words"
+    assert (browser.next_session(), browser.previous_session(), browser.selected) == (None, None, ids[-2])
+
+
 def test_closing_a_list_frees_every_model(sessions):
     before = instances()
     view = sessions.view(selected=sessions[0].id)

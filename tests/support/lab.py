@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jupyterlab
 import nbformat
 from playwright.sync_api import Browser, Locator, Page
 
 import jupyter_clm
-import jupyterlab
 
 TOKEN = "t"
 LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
