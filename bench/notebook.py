@@ -265,7 +265,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="fail if a goal is missed")
     asked = parser.parse_args()
     goal = Goal(number=9, title="The view in JupyterLab", rows=measure(asked))
-    print(f"{machine(())}\n\n{text(goal)}")
+    print(f"{machine(())}\n\n{text(goal).partition(': ')[2]}")
     return int(asked.check and goal.verdict != "met")
 
 
