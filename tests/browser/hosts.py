@@ -82,10 +82,11 @@ def test_voila_shows_live_views_and_asks_for_nothing_that_it_does_not_ask_for_it
 
 @pytest.fixture
 def marimo(tmp_path):
-    """The address of a marimo app that shows each view in a cell."""
+    """The address of a marimo app that shows each view in a cell, in the dark."""
     cells = "".join(f"@app.cell\ndef _(jc, sessions):\n    {view}\n    return\n" for view in VIEWS)
     load = "@app.cell\ndef _():\n    " + LOAD.replace("\n", "\n    ") + "\n    return jc, sessions\n"
     (tmp_path / "app.py").write_text(f"import marimo\napp = marimo.App(width='full')\n{load}{cells}")
+    (tmp_path / "pyproject.toml").write_text('[tool.marimo.display]\ntheme = "dark"\n')
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -118,6 +119,7 @@ def test_marimo_shows_the_static_form(chromium, marimo):
     for words in ONCE:
         expect(page.get_by_text(re.compile("^" + words)).filter(visible=True)).to_have_count(1)
     assert not NOISE.search(page.inner_text("body"))
+    assert page.locator(".clm-root").first.evaluate("e => getComputedStyle(e).colorScheme") == "dark"
     assert [url for url in asked if not url.startswith((marimo, "data:", "blob:"))] == []
     assert errors == []
     page.context.close()
