@@ -3,8 +3,8 @@
 
 It imports a session of 5,000 chunks and one of 100,000, opens both databases in a notebook and shows them. For each: the
 time from running the cell until a chunk is seen, the first in a fresh kernel and the median of some later ones; the same of
-``HTML("…")`` and of one ``ipywidgets.HTML``, by turns; the median time to turn a page; elements in the page; models in the
-kernel before, while and after the view is there; and by how much the saved notebook grows. A third session holds
+``HTML("…")`` and of one ``ipywidgets.HTML``, by turns; the median time to turn a page, beside a click that changes one text;
+elements in the page; models in the kernel before, while and after the view is there; and by how much the saved notebook grows. A third session holds
 pictures: what they cost stands apart. Needs playwright, jupyterlab, and the extra ``jupyter``.
 
     bench/notebook.py                    a table

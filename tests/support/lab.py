@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jupyterlab
 import nbformat
 from playwright.sync_api import Browser, Locator, Page
 
@@ -103,6 +102,8 @@ def start(folder: Path) -> Lab:
 
 def _data() -> dict[str, str]:
     """Where Jupyter finds templates, settings and extensions of packages in this environment and in the one beside it."""
+    import jupyterlab
+
     prefixes = dict.fromkeys((Path(sys.prefix), Path(jupyterlab.__file__).parents[4]))
     return {
         "JUPYTER_PATH": os.pathsep.join(str(one / "share/jupyter") for one in prefixes),
