@@ -7,6 +7,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
+from jupyter_clm.facets import FACETS
 from support.lab import DARK, LIGHT, Notebook, untrusted
 from support.logs import import_logs, session_id, turn, write_log
 from support.notebooks import LOGS
@@ -148,7 +149,7 @@ def test_a_session_is_chosen_in_the_list_and_read_with_the_keyboard(notebook):
     book.run()
     keys = book.page.keyboard
     book.page.locator(".clm-view").first.get_by_label("Search").focus()
-    for name in ["Project", "Model", "Format", "Status", "Day (UTC)", "Next session"]:
+    for name in [*FACETS.values(), "Next session"]:
         keys.press("Tab")
         assert book.page.evaluate(NAME) == name
     keys.press("Enter")  # arrows belong to JupyterLab, which goes from cell to cell with them
