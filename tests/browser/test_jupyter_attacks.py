@@ -142,7 +142,6 @@ PLANTED = [
     "for s in sessions[:8]: display(s[:20], *s.tool_calls[:3])",
     "display(sessions, db, *db.search('readable')[:3])",
     "jc.charts.tool_use(db)",
-    "jc.charts.session_timeline(next(s for s in sessions if 'b3fefa1a' in s.id), turn=1)",
     "display(db.to_df('sources').head(20), jc.sql('SELECT title, model, git_branch FROM sessions', db))",
     "%clm {path}",
 ]
