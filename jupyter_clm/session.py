@@ -152,9 +152,9 @@ class NotebookSession:
         return SessionView(self, **traits)
 
     def follow(self, *, every: float = 1.0, **traits: Any) -> SessionView:  # noqa: ANN401 - the traits of SessionView
-        """The live view at its end, growing while the log is written; it looks every so many seconds, until it is closed.
+        """The live view at its end, growing while the log is written; it looks every so many seconds.
 
-        The log is the one that was loaded, or the database, which ``clm-sessions watch`` keeps up to date. UsageError if
+        Until it is closed, or its cell is run again. The log is the one that was loaded, or the database, which ``clm-sessions watch`` keeps up to date. UsageError if
         the session comes from neither.
         """
         view = self.view(**traits)

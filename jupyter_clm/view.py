@@ -23,6 +23,7 @@ from jupyter_clm.find import Finder
 from jupyter_clm.follow import Follower, source_of
 from jupyter_clm.live import LiveView
 from jupyter_clm.pane import pane_html, status_html
+from jupyter_clm.rerun import begins
 from jupyter_clm.session import NotebookSession
 from jupyter_clm.snapshot import line, style_html
 
@@ -105,11 +106,14 @@ class SessionView(LiveView):
     def follow(self, every: float = 1.0) -> None:
         """Grow while the log is written, looking every so many seconds, until ``stop`` or ``close``; at the end, stay there.
 
+        A cell that is run again stops what its last run made follow.
+
         UsageError if the session comes neither from one log nor from a database that may grow, or if the view was closed.
         """
         if self.closed:
             raise UsageError("this view was closed; session.follow() makes another")
         source = source_of(self.session)
+        begins(self)
         self.stop()
         follower = Follower(source, every)
         with self._drawn_once():

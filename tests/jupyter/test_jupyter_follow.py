@@ -4,10 +4,12 @@ import threading
 import time
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
 import jupyter_clm as jc
 from clm_sessions.errors import UsageError
 from support.logs import import_logs, session_id, turn, write_log
+from support.notebooks import environment
 
 
 def until(holds):
@@ -103,3 +105,41 @@ def test_a_session_without_a_log_of_its_own_cannot_be_followed(sessions):
     with pytest.raises(UsageError, match=r"load it alone, with jupyter_clm.load\(PATH\)"):
         sessions[0].follow()
     assert not threads()
+
+
+_RUNS = """
+import threading
+views = globals().get("views", []) + [jc.load(path).follow(every=0.05), jc.load(path).follow(every=0.05)]
+print([view.following for view in views])
+"""
+
+
+def test_a_cell_that_is_run_again_leaves_no_thread_behind(log):
+    manager, kernel = start_new_kernel(env=environment())
+    try:
+        ask(kernel, f"import jupyter_clm as jc; path = {str(log)!r}", "first")
+        assert ask(kernel, _RUNS, "a") == "[True, True]"
+        assert ask(kernel, _RUNS, "a") == "[False, False, True, True]"
+        assert ask(kernel, _RUNS, "b") == "[False, False, True, True, True, True]", "another cell is another wish"
+        count = "import time, threading; time.sleep(0.5); print(sum(t.name == 'clm-sessions follow' for t in threading.enumerate()))"
+        assert ask(kernel, count, "c") == "4"
+    finally:
+        kernel.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def ask(kernel, code, cell):
+    """What a cell prints. It is sent as JupyterLab does, which names the cell."""
+    content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
+    message = kernel.session.msg("execute_request", content, metadata={"cellId": cell})
+    kernel.shell_channel.send(message)
+    said = ""
+    while True:
+        answer = kernel.get_iopub_msg(timeout=60)
+        if answer["parent_header"].get("msg_id") != message["header"]["msg_id"]:
+            continue
+        if answer["msg_type"] == "stream":
+            said += answer["content"]["text"]
+        assert answer["msg_type"] != "error", answer["content"]
+        if answer["msg_type"] == "status" and answer["content"]["execution_state"] == "idle":
+            return said.strip()
