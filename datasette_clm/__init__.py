@@ -24,7 +24,15 @@ from datasette_clm import (
     routes,
     shadow,
 )
-from datasette_clm._compat import Datasette, Request, hookimpl, hookimpl_last, nothing_allowed, permission_rule
+from datasette_clm._compat import (
+    Datasette,
+    Request,
+    hookimpl,
+    hookimpl_first,
+    hookimpl_last,
+    nothing_allowed,
+    permission_rule,
+)
 from datasette_clm.urls import SCRIPTS, STYLE, Urls
 
 _TABS = (
@@ -40,9 +48,7 @@ _PAGES = {
     "clm_chunk.html": ("clm.js", "chunk.js"),
     "clm_search.html": ("clm.js", "search.js"),
     "clm_overview.html": ("clm.js",),
-    "clm_cookbook.html": (),
-    "clm_review.html": (),
-    **dict.fromkeys(_TABS, ("clm.js",)),
+    **dict.fromkeys(("clm_cookbook.html", "clm_review.html", *_TABS), ("clm.js",)),
 }
 """Our pages by template, with the scripts that each loads."""
 
@@ -117,7 +123,7 @@ def permission_allowed(datasette: Datasette, actor: Mapping[str, Any] | None, ac
     return lambda: shadow.verdict(datasette, actor, *resource)
 
 
-@hookimpl
+@hookimpl_first
 def extra_css_urls(template: str, database: str | None, datasette: Datasette) -> list[str]:
     """The stylesheet, on our pages, on those of our databases, and on the start page that names them."""
     names = [database] if database is not None else datasette.databases if template == "index.html" else []

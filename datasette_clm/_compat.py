@@ -23,6 +23,7 @@ __all__ = [
     "deny_queries",
     "describe",
     "hookimpl",
+    "hookimpl_first",
     "hookimpl_last",
     "is_modern",
     "may_execute",
@@ -45,6 +46,12 @@ Request = Any
 def hookimpl(function: F) -> F:
     """Datasette's own marker, with a type."""
     marked: F = _datasette.hookimpl(function)
+    return marked
+
+
+def hookimpl_first(function: F) -> F:
+    """The same for a hook whose answer stands before those of other plugins: a stylesheet that a theme overrides."""
+    marked: F = _datasette.hookimpl(tryfirst=True)(function)
     return marked
 
 

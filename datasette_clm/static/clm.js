@@ -1,5 +1,7 @@
 /* What all our pages share with scripts on; without them every link still leads to the same content. */
 export const root = document.querySelector("main.clm-shell");
+/* Backgrounds without a theme: Datasette's, and ours where the system is dark. */
+const OWN_GROUNDS = ["rgb(248, 250, 251)", "rgb(20, 24, 29)"];
 
 /* Datasette 0.65 closes every open <details> at a click outside of it. Our clicks stay ours; its menus still close. */
 function keepClicks() {
@@ -9,20 +11,54 @@ function keepClicks() {
   });
 }
 
-/* A theme plugin repaints the page: follow it. With Datasette's own colours, light or dark follows the system. */
-function followTheme() {
-  document.body.classList.remove("clm-datasette");
-  const style = getComputedStyle(document.body);
-  const background = style.backgroundColor;
-  const parts = (background.match(/[\d.]+/g) || []).map(Number);
-  const light = parts.length < 3 ? 1 : (0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]) / 255;
-  if (light > 0.96 || parts[3] === 0) {
-    document.body.classList.add("clm-datasette");
-    return;
+/* Colours painted over each other, in whatever way they are written: red, green and blue of 0 to 255. */
+function painted(colours) {
+  const pen = document.createElement("canvas").getContext("2d");
+  for (const colour of ["white", ...colours]) {
+    pen.fillStyle = colour;
+    pen.fillRect(0, 0, 1, 1);
   }
-  document.documentElement.dataset.clmTheme = light < 0.5 ? "dark" : "light";
-  root.style.setProperty("--clm-bg", background);
-  root.style.setProperty("--clm-fg", style.color);
+  return [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+}
+
+/* Relative luminance and contrast as WCAG 2 has them. */
+function luminance(rgb) {
+  const [red, green, blue] = rgb.map((part) => (part <= 10 ? part / 3294 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+function contrast(one, other) {
+  const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+/* The theme's colour of links, as much darker or lighter as it takes to be readable. */
+function linkColour(paper, light) {
+  const link = root.parentElement.appendChild(document.createElement("a"));
+  link.href = "#";
+  const colour = getComputedStyle(link).color;
+  link.remove();
+  const mixed = [0, 20, 40, 60, 80].map((share) => `color-mix(in srgb, ${light ? "black" : "white"} ${share}%, ${colour})`);
+  return mixed.find((one) => contrast(painted([one]), paper) > 5.5) || mixed.at(-1);
+}
+
+/* A theme plugin repaints the page: follow it. With Datasette's own colours, light or dark follows the system.
+   On a ground of middling brightness none of our colours could be read: there the page gets paper of its own. */
+function followTheme() {
+  const body = getComputedStyle(document.body);
+  if (OWN_GROUNDS.includes(body.backgroundColor)) return;
+  const behind = [];
+  for (let one = root.parentElement; one; one = one.parentElement) behind.unshift(getComputedStyle(one).backgroundColor);
+  const bright = luminance(painted(behind));
+  const light = luminance(painted([...behind, body.color])) < bright;
+  const follows = light ? bright > 0.75 : bright < 0.05;
+  const paper = painted([...behind, ...(follows ? [] : [light ? "rgb(255 255 255 / 88%)" : "rgb(0 0 0 / 75%)"])]);
+  const page = document.documentElement;
+  page.dataset.clmTheme = light ? "light" : "dark";
+  page.toggleAttribute("data-clm-paper", !follows);
+  page.style.setProperty("--clm-theme-bg", `rgb(${paper.join(" ")})`);
+  page.style.setProperty("--clm-theme-fg", body.color);
+  page.style.setProperty("--clm-theme-accent", linkColour(paper, light));
+  page.style.setProperty("--clm-theme-font", body.fontFamily);
 }
 
 /* Times are written in UTC; show the reader's own. */
