@@ -96,6 +96,16 @@ def test_a_reader_without_a_mouse_reaches_the_tables_beside_the_pictures(opened)
     page.wait_for_url("**/demo/sessions?*day=*")
 
 
+def test_on_paper_stand_the_pictures_without_what_is_for_clicking(opened):
+    page = opened("demo/-/overview")
+    page.emulate_media(media="print")
+    for gone in (".clm-asked", ".clm-chips", ".clm-twin", "header.hd"):
+        assert page.locator(gone).first.is_hidden()
+    assert page.locator(".clm-chart:visible").count() > 2
+    page.goto(page.url + "?since=2026-02-10")
+    assert page.get_by_label("From").is_visible()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(chromium, address, scheme):
     from axe_playwright_python.sync_playwright import Axe

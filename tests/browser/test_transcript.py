@@ -259,7 +259,7 @@ def test_link_markdown_and_command_are_copied(chromium, address):
 def test_on_paper_stands_the_transcript_without_what_is_for_the_screen(page, address):
     page.goto(f"{address}/x/-/session/{SID}")
     page.emulate_media(media="print")
-    for gone in (".clm-side", ".clm-pager", ".clm-foot", "header.hd"):
+    for gone in (".clm-side", ".clm-pager", ".clm-foot", ".clm-tabs", ".clm-also", "header.hd"):
         expect(page.locator(gone).first).to_be_hidden()
     expect(page.locator("#c0")).to_be_visible()
 

@@ -51,4 +51,5 @@ def test_a_dark_theme_is_printed_dark_on_white(chromium, base):
         page.context.add_cookies([{"name": "ds_theme", "value": "dark", "url": base}])
         page.goto(f"{base}/a/-/session/{session_id()}")
         page.emulate_media(media="print")
-        assert page.evaluate("getComputedStyle(document.querySelector('.clm-who')).color") == "rgb(0, 0, 0)"
+        for part, colour in ((".clm-who", "rgb(0, 0, 0)"), (".clm-facts", "rgb(90, 101, 112)")):
+            assert page.evaluate("(part) => getComputedStyle(document.querySelector(part)).color", part) == colour
