@@ -1,4 +1,4 @@
-"""The other views of a session in a real browser: clean, readable on a phone, usable by keyboard alone."""
+"""The other views of a session, the cookbook and the review in a real browser: clean, readable on a phone, usable by keyboard alone."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ PATHS = (
     f"session/{NEIGHBOURS}/raw?line=3",
     f"compare?a={PLAN}",
     f"compare?a={PLAN}&b={FORK}",
+    "cookbook",
+    "review",
 )
 
 
@@ -57,6 +59,20 @@ def test_no_view_is_wider_than_the_screen_or_leaves_a_word_on_the_console(chromi
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
         assert said == [], path
     context.close()
+
+
+def test_no_line_of_text_is_too_long_to_read_on_a_wide_screen(chromium, address):
+    """A letter is about half as wide as the font is high."""
+    page = chromium.new_page(viewport={"width": 2000, "height": 800})
+    for path in (*PATHS, f"session/{NEIGHBOURS}", "overview"):
+        page.goto(f"{address}/{path}")
+        page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
+        letters = page.locator("main p:visible").evaluate_all(
+            "(all) => all.map((p) => [p, getComputedStyle(p)]).filter(([p, style]) => style.display === 'block' && p.textContent.length > 100)"
+            ".map(([p, style]) => 2 * p.clientWidth / parseFloat(style.fontSize))"
+        )
+        assert max(letters, default=0) <= 116, path
+    page.close()
 
 
 def test_the_keyboard_alone_goes_from_the_tabs_to_a_bar_and_to_its_chunk(chromium, address):
