@@ -31,14 +31,18 @@ function contrast(one, other) {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/* The theme's colour of links, as much darker or lighter as it takes to be readable. */
-function linkColour(paper, light) {
+/* A colour of the theme, as much darker or lighter as it takes to stand out from the paper by ``least``. */
+function readable(colour, paper, light, least) {
+  const mixed = [20, 40, 60, 80].map((share) => `color-mix(in srgb, ${light ? "black" : "white"} ${share}%, ${colour})`);
+  return [colour, ...mixed].find((one) => contrast(painted([one]), paper) >= least) || mixed.at(-1);
+}
+
+function linkColour() {
   const link = root.parentElement.appendChild(document.createElement("a"));
   link.href = "#";
   const colour = getComputedStyle(link).color;
   link.remove();
-  const mixed = [0, 20, 40, 60, 80].map((share) => `color-mix(in srgb, ${light ? "black" : "white"} ${share}%, ${colour})`);
-  return mixed.find((one) => contrast(painted([one]), paper) > 5.5) || mixed.at(-1);
+  return colour;
 }
 
 /* A theme plugin repaints the page: follow it. With Datasette's own colours, light or dark follows the system.
@@ -56,8 +60,8 @@ function followTheme() {
   page.dataset.clmTheme = light ? "light" : "dark";
   page.toggleAttribute("data-clm-paper", !follows);
   page.style.setProperty("--clm-theme-bg", `rgb(${paper.join(" ")})`);
-  page.style.setProperty("--clm-theme-fg", body.color);
-  page.style.setProperty("--clm-theme-accent", linkColour(paper, light));
+  page.style.setProperty("--clm-theme-fg", readable(body.color, paper, light, 7));
+  page.style.setProperty("--clm-theme-accent", readable(linkColour(), paper, light, 5.5));
   page.style.setProperty("--clm-theme-font", body.fontFamily);
 }
 
