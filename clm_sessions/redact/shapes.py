@@ -12,6 +12,10 @@ from clm_sessions.redact.spans import Span
 
 _LONGEST = 4_096
 """How far from its beginning a token may go on."""
+_BROKEN = 1_000
+"""How far lines are joined for what is no token without the next line."""
+_PLACEHOLDERS = 300
+"""The longest placeholder."""
 _SHORTEST = 15
 _WIDE = 39
 """Lines below this width were not broken by a terminal, in characters."""
@@ -89,14 +93,14 @@ def _known(read: Reading, words: str) -> Iterator[Span]:
 
 
 def _tokens(read: Reading, rule: Rule, begin: str) -> Iterator[Span]:
-    text, at, run = read.text, -1, 0
+    text, at, run, done = read.text, -1, 0, 0
     alone = rule.alone(begin)
-    while (at := text.find(begin, at + 1)) >= 0:
+    while (at := text.find(begin, max(at + 1, done))) >= 0:
         if alone and at and _WORD.match(text[at - 1]) and not read.seam(at):
             continue
         after = at + len(begin)
         found = rule.rest.match(text, after, after + _LONGEST)
-        if found is not None and _MADE_UP.search(found[0]):
+        if found is not None and len(found[0]) <= _PLACEHOLDERS and _MADE_UP.search(found[0]):
             continue
         end = found.end() if found else after
         if found is None and run < after:
@@ -108,29 +112,33 @@ def _tokens(read: Reading, rule: Rule, begin: str) -> Iterator[Span]:
             if longer is not None:
                 start, end = lines.place(0, longer.end())
                 yield Span(start=at + start, end=at + end, kind=rule.kind, value=lines.text[: longer.end()])
+                done = at + end - len(begin) + 1
                 continue
         if found is None and len(begin) >= _DISTINCTIVE:
             found = _CUT.match(text, after)
         if found is not None:
             yield Span(start=at, end=found.end(), kind=rule.kind, value=text[at : found.end()])
+            dot = text.find(".", after, found.end())  # another may begin at the next part, and end later
+            done = found.end() - len(begin) + 1 if dot < 0 else dot
 
 
 def _stop(text: str, end: int, run: int) -> int:
     """How far a token may go on that is too short without the next line. ``run``: where its line ends."""
     broken = BREAK.match(text, run)
-    return carried_on(text, _run(text, broken.end())) if broken and run - end < _LONGEST else end
+    return carried_on(text, _run(text, broken.end()), _BROKEN) if broken and run - end < _BROKEN else end
 
 
-def carried_on(text: str, end: int) -> int:
-    """Where a value that ends a line ends on the next lines."""
-    while (more := _MORE.match(text, end)) is not None:
+def carried_on(text: str, end: int, longest: int = _LONGEST) -> int:
+    """Where a value that ends a line ends on the next lines, ``longest`` characters later at most."""
+    stop = min(end + longest, len(text))
+    while (more := _MORE.match(text, end, stop)) is not None:
         end = more.end()
     return end
 
 
 def _run(text: str, at: int) -> int:
     """Where a run of letters, digits and the marks of tokens ends."""
-    found = _RUN.match(text, at)
+    found = _RUN.match(text, at, at + _LONGEST)
     return found.end() if found else at
 
 

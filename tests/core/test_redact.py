@@ -310,3 +310,9 @@ def test_the_name_that_a_path_with_a_known_value_in_it_ends_in_is_hidden_too():
     redaction = Redaction([Known({"aB3/x9Kd72Lm0qWe": "token"})])
     shown = redaction.text("x9Kd72Lm0qWe is the project")
     assert shown == f"[redacted token {redaction.tag('aB3/x9Kd72Lm0qWe')}] is the project"
+
+
+def test_a_token_that_begins_in_the_midst_of_another_and_ends_after_it_is_hidden_to_its_end():
+    parts = [made("eyJ", 20) for _ in range(3)]
+    assert redacted(f"{'.'.join(parts)}.{'s' * 30}").count("sss") == 0
+    assert TOKEN[4:] not in redacted(f"npm_{'a' * 34}{TOKEN}")

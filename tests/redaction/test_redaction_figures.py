@@ -75,6 +75,8 @@ def test_it_is_as_fast_as_a_few_looks_for_words():
         "%41",
         "ghp_\n",
         "name: x value: ",
+        "github_pat_a1B2c3D4\n",
+        "glagent-a1B2c3D4\n",
     ],
 )
 def test_twice_the_text_takes_about_twice_the_time(piece):
