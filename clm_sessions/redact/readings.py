@@ -1,4 +1,4 @@
-"""The ways a text may be read: as it stands, unescaped, without colours, percent-decoded, with broken lines joined.
+"""The ways a text may be read: as it stands, unescaped, without colours and what is not seen, percent-decoded, with broken lines joined.
 
 A secret that was logged is often not there as one run of characters: a terminal coloured half of it, JSON wrote its
 quotes with backslashes, a diff put a sign before each line. Rules look at each reading; a place found in one is mapped
@@ -8,21 +8,32 @@ back to the characters of the text itself.
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 _ESCAPE = re.compile(r"\\(?<!\\\\)\\*(?:u00([0-9a-fA-F]{2})|x([0-9a-fA-F]{2})|(033|[e\"'/nrtbf0]))|␛(?=\[)|\^\[(?=\[)")
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "0": "\0", "e": "\x1b", "033": "\x1b"}
-_COLOUR = re.compile(
-    r"\x1b\[[0-9;:?]*(?:[ -/]*[@-~]|$)|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|\x1b[@-_]|[\u200b-\u200f\u2060\ufeff\xad\x00]"
+_UNSEEN = (
+    r"\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\xad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u202a-\u202e\u2060-\u206f␀\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U000e0000-\U000e0fff"
 )
-_COLOURED = re.compile(r"[\x1b\u200b-\u200f\u2060\ufeff\xad\x00]")
-_DISGUISED = re.compile(r"[\\\x1b%^\u200b-\u200f\u2060\ufeff\xad\x00␛]")
+"""What a reader does not see as a character of its own: controls, format characters, marks above a letter; NUL as tables show it."""
+_COLOUR = re.compile(
+    r"(?:\x1b\[|\x9b)[0-9;:?]*(?:[ -/]*[@-~]|$)|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)?|\x1b[@-_]"
+    rf"|[{_UNSEEN}]"
+)
+_COLOURED = re.compile(rf"[\x1b{_UNSEEN}]")
+_DISGUISED = re.compile(rf"[\\\x1b%^␛{_UNSEEN}]|&(?:#|amp;|quot;|apos;|[lg]t;|shy;)")
 _NEAR = 1_000
 _PERCENT = re.compile(r"%(?:25)*([2-7][0-9a-fA-F])")
-BREAK = re.compile(r"[ \t]*\\?\r?\n[ \t]*(?:[+\-](?![+\-])|[|>#*]|//|\d{1,6}(?:→|[ \t]*[|:]))?[ \t]*")
-"""Where a line was broken: the end of one and what stands before the next, such as the sign of a diff or a number."""
+_ENTITY = re.compile(r"&(?:amp;)*(?:#0{0,5}(\d{1,6});|#[xX]0{0,5}([0-9a-fA-F]{1,5});|(quot|apos|lt|gt|amp|shy);)")
+_NAMED = {"quot": '"', "apos": "'", "lt": "<", "gt": ">", "amp": "&", "shy": "\xad"}
+BREAK = re.compile(
+    r"[ \t]*(?:[│┃║][ \t]*)?\\?\r?\n[ \t]*(?:[+\-](?![+\-])|[|>#*│┃║]|//|\d{1,6}(?:→|\t|[ \t]*[|:]))?[ \t]*"
+)
+"""Where a line was broken: the end of one and what stands before the next, such as the sign of a diff, a number, a frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +66,9 @@ def readings(text: str) -> tuple[Reading, Reading]:
     read = plain = Reading(text)
     if "\\" in text or "^[" in text or "␛" in text:
         read = _again(read, _ESCAPE, _unescaped)
-    if "\x1b" in read.text or "\0" in read.text or not (text.isascii() or _COLOURED.search(read.text) is None):
+    if "&" in read.text:
+        read = _again(read, _ENTITY, _character)
+    if _COLOURED.search(read.text):
         read = _again(read, _COLOUR, lambda _found: "")
     if "%" in read.text:
         read = _again(read, _PERCENT, lambda found: chr(int(found[1], 16)))
@@ -114,3 +127,10 @@ def _unescaped(found: re.Match[str]) -> str:
     if code is not None:
         return chr(int(code, 16))
     return "\x1b" if found[3] is None else _CONTROL.get(found[3], found[3])
+
+
+def _character(found: re.Match[str]) -> str:
+    if found[3]:
+        return _NAMED[found[3]]
+    code = int(found[1]) if found[1] else int(found[2], 16)
+    return chr(code) if code < 0xD800 or 0xDFFF < code <= sys.maxunicode else found[0]

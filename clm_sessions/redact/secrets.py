@@ -15,6 +15,8 @@ from clm_sessions.redact.spans import Span
 
 _ENCODED = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _ENCODED_LINES = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:[ \t]*\r?\n[ \t]*[+\-|>]?[ \t]*[A-Za-z0-9+/_-]{20,})*={0,2}")
+_TAIL = re.compile(r"[ \t]*\r?\n[ \t]*[+\-|>]?[ \t]*[A-Za-z0-9+/_-]{1,19}={0,2}(?![^\s\"',;)\]}])")
+"""The last line of base64, which may be short; or a word that does not belong to it."""
 _SHORTEST = 24
 _SHORT, _LAST_PLAIN = 16, 126
 """Whether it is text is seen by the first letters; their bytes are plain."""
@@ -87,8 +89,9 @@ def _encoded(text: str) -> Iterator[tuple[int, int, str]]:
             first = None if start is None else _ENCODED_LINES.match(text, start, start + _FIRST)
             if first and _is_text(first[0]):
                 run = _ENCODED_LINES.match(text, first.start()) or first
-                done = run.end()
-                yield run.start(), done, _decoded(run[0])
+                tail = None if run[0].endswith("=") else _TAIL.match(text, run.end())
+                done = tail.end() if tail and _is_text(text[run.start() : tail.end()]) else run.end()
+                yield run.start(), done, _decoded(text[run.start() : done])
         at = end
 
 

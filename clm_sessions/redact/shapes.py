@@ -20,6 +20,9 @@ _SHORTEST = 15
 _WIDE = 39
 """Lines below this width were not broken by a terminal, in characters."""
 _BLANK = {"", " ", "\t"}
+_LINE_ENDS = "\r\t │┃║"
+_SIGN = re.compile(r"[+-]+|[ \t]*(?:\d{1,6}(?:→|\t)|[│┃║])[ \t]*")
+"""What stands before a line in a diff, a numbered listing or a frame."""
 _DISTINCTIVE = 4
 _MADE_UP = re.compile(r"[xX]{8}|EXAMPLE$|^(.)\1*$")
 """The placeholder of a manual."""
@@ -70,12 +73,10 @@ def long_words(text: str) -> set[str]:
 
 def _broken_words(text: str) -> str:
     """The words that are long enough if lines broken in their midst are joined."""
-    lines = text.split("\n")
-    pairs = itertools.pairwise(lines)
     ends = {
-        line.rstrip("\r").rpartition(" ")[2] + after.lstrip("+-").split(" ", 1)[0]
-        for line, after in pairs
-        if len(line) >= _WIDE and after[:1] not in _BLANK
+        line.rstrip(_LINE_ENDS).rpartition(" ")[2] + after[sign.end() if sign else 0 :].split(" ", 1)[0]
+        for line, after in itertools.pairwise(text.split("\n"))
+        if len(line) >= _WIDE and ((sign := _SIGN.match(after)) or after[:1] not in _BLANK)
     }
     return " ".join(word for word in ends if len(word) >= _SHORTEST)
 
