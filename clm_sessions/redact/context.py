@@ -17,7 +17,7 @@ _NAME_AFTER = re.compile(r"[A-Za-z0-9_-]{0,40}")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 _LAST = {
-    "password", "passwd", "pwd", "passphrase", "passcode", "pass", "pw", "secret", "secrets", "token", "apikey", "authtoken", "accesstoken",
+    "password", "passwords", "passwd", "pwd", "passphrase", "passcode", "pass", "pw", "secret", "secrets", "token", "apikey", "authtoken", "accesstoken",
     "credential", "credentials", "authorization", "auth", "bearer", "cookie", "cookies", "sessionid", "sid", "dsn", "pin",
     "otp", "privatekey", "secretkey", "accesskey", "salt", "psk", "passwort", "kennwort", "authkey", "csrf", "xsrf", "jwt",
 }  # fmt: skip
@@ -29,7 +29,7 @@ _KEYS = {
 }  # fmt: skip
 _TRAILING = {"value", "prod", "production", "dev", "staging", "live", "test", "base64", "b64", "hex", "new", "old", "current", "id", "string", "env", "raw", "plain", "default", "base", "data"}  # fmt: skip
 _WEAK = {"auth", "salt", "pin", "sid", "session", "id", "otp", "csrf", "xsrf", "cookie", "cookies", "credential", "credentials", "secrets"}  # fmt: skip
-_OPEN = {"password", "passwd", "pwd", "passphrase", "passcode", "pass", "pw", "psk", "passwort", "kennwort"}
+_OPEN = {"password", "passwords", "passwd", "pwd", "passphrase", "passcode", "pass", "pw", "psk", "passwort", "kennwort"}  # fmt: skip
 _JOINED = ("password", "passwd", "secret", "token", "apikey")
 """Ends of names written as one word: ``PGPASSWORD``."""
 _CODES = {"device", "authorization", "recovery", "backup", "otp"}

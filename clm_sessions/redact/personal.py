@@ -35,8 +35,7 @@ _NOT_PEOPLE = {
     "project",
     "app",
 }
-_DOMAIN = re.compile(r"@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}\b")
-_BEFORE_AT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-"
+_DOMAIN = re.compile(r"@(?:[\w-]{1,63}\.)+[^\W\d_]{2,24}\b")
 _LONGEST_NAME = 64
 _NOT_MAIL = re.compile(
     r"(?i)@(?:[a-z0-9-]+\.)*(?:example\.(?:com|org|net)|[a-z0-9-]+\.(?:invalid|test|example)|localhost)$|^git@|\.(?:png|jpg|svg|py|js|ts)$"
@@ -111,7 +110,10 @@ def _users(text: str, names: re.Pattern[str] | None) -> Iterator[Span]:
 def _emails(text: str) -> Iterator[Span]:
     for domain in _DOMAIN.finditer(text):
         before = text[max(0, domain.start() - _LONGEST_NAME) : domain.start()]
-        name = before[len(before.rstrip(_BEFORE_AT)) :]
+        at = len(before)
+        while at and (before[at - 1].isalnum() or before[at - 1] in "._%+-"):
+            at -= 1
+        name = before[at:]
         if name and not _NOT_MAIL.search(name + domain[0]):
             yield Span(start=domain.start() - len(name), end=domain.end(), kind="email")
 

@@ -40,7 +40,10 @@ _KEY_BODY = re.compile(r"(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]{1,60}-
 _KEY_CUT = re.compile(r"(?:[ \t\r\n+|>\"',\\]*(?:[A-Za-z0-9+/=]{16,}|[A-Z][A-Za-z-]{2,20}: [^\n]*))+")
 _PUTTY = re.compile(r"Private-Lines: \d+\r?\n(?:[ \t+]*[A-Za-z0-9+/=]{10,}\r?\n?)+")
 
-_URL = re.compile(r"(?<=://)(?P<user>[^\s:/@\"'<>`,]{0,200}):(?P<secret>[^\s@\"'<>`]{1,300})@(?=[A-Za-z0-9\[_$%-])")
+_URL = re.compile(
+    r"(?<=://)(?P<user>[^\s:/@\"'<>`,]{0,200}):(?P<secret>[^\s@\"'<>`]{1,300}"
+    r"(?:@[^\s@/?&,\"'<>`]{1,100}(?=@[A-Za-z0-9\[]))*)@(?=[A-Za-z0-9\[_$%-])"
+)
 _QUERY = re.compile(
     r"[?&;](?:[a-z0-9_-]*(?:token|secret|passw(?:or)?d|api_?-?key|signature|credential)|key|sig|auth|code|pwd"
     r"|X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature)=(?P<secret>[^&\s\"'<>`#\\)\]]{8,2000})",

@@ -220,6 +220,33 @@ def test_every_string_of_a_value_is_looked_at_keys_too():
     assert value["password"] == "tulip9!x"
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"name": "DB_PASSWORD", "value": "tulip9!x"}],
+        [{"Value": "tulip9!x", "Key": "DB_PASSWORD"}],
+        {"password": {"value": "tulip9!x"}},
+        {"passwords": [["tulip9!x"]]},
+        ["deploy", "--password", "tulip9!x"],
+        {"headers": [["X-Password", "tulip9!x"]]},
+        {"password": 'ab"tulip9!x'},
+        {"password": "ab'\"tulip9!x"},
+    ],
+    ids=str,
+)
+def test_a_value_is_known_by_its_name_however_json_puts_them_together(value):
+    assert "tulip9!x" not in json.dumps(walked(value, redacted))
+    assert walked(["--verbose", "tulip9!x", {"name": "colour", "value": "tulip9!x"}], redacted)[1:] == [
+        "tulip9!x",
+        {"name": "colour", "value": "tulip9!x"},
+    ]
+
+
+def test_a_password_in_an_address_may_hold_the_sign_that_ends_it():
+    assert "tulip" not in redacted("postgres://u:p@sstulip9x@db.example.org/x?mail=a@b.org")
+    assert "a@b.org" in redacted("postgres://u:p@sstulip9x@db.example.org/x?mail=a@b.org")
+
+
 def test_a_value_nested_a_thousand_deep_is_walked():
     value: object = TOKEN
     for _ in range(5_000):
@@ -255,6 +282,13 @@ def test_addresses_are_hidden_and_what_everybody_has_stays():
     assert "127.0.0.1" in shown
     assert "git@github.com" in shown
     assert "v1.2.3" in shown
+
+
+def test_addresses_with_letters_of_any_language_are_hidden_whole():
+    shown = Redaction([Personal()], key=b"k").text("from jörg.müller@gärtner.de to Ada")
+    assert shown.startswith("from mail-")
+    assert "jörg" not in shown
+    assert "gärtner" not in shown
 
 
 def test_what_was_redacted_already_is_no_secret_and_hides_none():
