@@ -143,13 +143,21 @@ def choices(
     wrong = sorted(kept - set(KINDS))
     if wrong:
         raise UsageError(f"no kind of personal data {wrong[0]!r}; there are: {', '.join(KINDS)}")
-    words = [*hide, *(hide_file.read_text("utf-8").splitlines() if hide_file else ())]
+    words = [*hide, *(_words(hide_file) if hide_file else ())]
     return Choices(
         left_out=frozenset(_listed(leave_out) | (set() if with_images else {"images"})),
         personal=frozenset(KINDS) - kept,
         hide=tuple(word.strip() for word in words if word.strip()),
         rules=read_rules(rules) if rules else None,
     )
+
+
+def _words(path: Path) -> list[str]:
+    """The lines of a file. UsageError if it is no text: a word that is misread would stay in what is published."""
+    try:
+        return path.read_text("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: not UTF-8; save the words as UTF-8, one a line") from None
 
 
 def _listed(given: Sequence[str]) -> set[str]:

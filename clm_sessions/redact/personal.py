@@ -5,8 +5,11 @@ Names get pseudonyms that are the same all over one publication, so that a path 
 
 from __future__ import annotations
 
+import json
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator
+from urllib.parse import quote
 
 from clm_sessions.redact.spans import Span
 
@@ -149,10 +152,24 @@ def _person(name: str) -> bool:
 
 
 def _listed(words: Iterable[str], flags: int = 0) -> re.Pattern[str] | None:
-    kept = sorted({word for word in words if word.strip()}, key=lambda word: (-len(word), word))
-    # The word first, what must not stand before it last: so the beginning of one word alone is quickly found.
-    each = (rf"{re.escape(word)}(?<![A-Za-z0-9].{{{len(word)}}})" for word in kept)
+    kept = {way for word in words if word.strip() for way in _spellings(word.strip())}
+    each = map(_one, sorted(kept, key=lambda way: (-len(way), way)))
     return re.compile(rf"(?:{'|'.join(each)})(?![A-Za-z0-9])", flags | re.DOTALL) if kept else None
+
+
+def _one(word: str) -> str:
+    """A pattern for a word; where it holds spaces, a line may have been broken there."""
+    pattern = re.escape(word)
+    if " " in word:
+        return "(?<![A-Za-z0-9])" + pattern.replace("\\ ", r"\s+")
+    # The word first, what must not stand before it last: so the beginning of one word alone is quickly found.
+    return rf"{pattern}(?<![A-Za-z0-9].{{{len(word)}}})"
+
+
+def _spellings(word: str) -> Iterator[str]:
+    """A word as it stands, with its accents apart as file systems have them, as JSON writes it, and as addresses do."""
+    for way in (word, unicodedata.normalize("NFC", word), unicodedata.normalize("NFD", word)):
+        yield from (way, json.dumps(way)[1:-1], quote(way.encode("utf-8", "replace")))
 
 
 def _span(found: re.Match[str], kind: str, value: str | None = None) -> Span:

@@ -130,6 +130,16 @@ def test_what_a_person_wants_hidden_or_shown_is(private, tmp_path):
         assert run("publish", private, tmp_path / "x.db", "--all", *wrong).exit_code == 1
 
 
+def test_a_file_of_words_is_read_as_it_was_meant_or_not_at_all(private, tmp_path):
+    (tmp_path / "words").write_bytes("\ufeffgarden\r\nmail\r\n".encode())
+    published(private, "--all", "--hide-file", tmp_path / "words")
+    assert b"garden" not in private.with_name("out.db").read_bytes()
+    (tmp_path / "words").write_bytes("Jörg\n".encode("latin-1"))
+    done = run("publish", private, tmp_path / "x.db", "--all", "--hide-file", tmp_path / "words")
+    assert done.exit_code == 1
+    assert "not UTF-8; save the words as UTF-8" in done.output
+
+
 def test_parts_are_left_out_whole(private):
     published(private, "--all", "--leave-out", "thinking,outputs,subagents,system")
     with closing(sqlite3.connect(private.with_name("out.db"))) as db:

@@ -284,6 +284,14 @@ def test_addresses_are_hidden_and_what_everybody_has_stays():
     assert "v1.2.3" in shown
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["Jörg Ämter", "J\u006f\u0308rg A\u0308mter", r"J\u00f6rg \u00c4mter", "J%C3%B6rg%20%c3%84mter", "jörg\n  ämter"],
+)
+def test_words_of_ones_own_are_hidden_however_they_are_written(text):
+    assert Redaction([Personal(words=["Jörg Ämter"])], key=b"k").text(f"by {text}.").startswith("by word-")
+
+
 def test_addresses_with_letters_of_any_language_are_hidden_whole():
     shown = Redaction([Personal()], key=b"k").text("from jörg.müller@gärtner.de to Ada")
     assert shown.startswith("from mail-")
