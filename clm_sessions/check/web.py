@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from html import unescape
+from pathlib import PurePath
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urldefrag, urljoin, urlsplit
@@ -71,6 +72,8 @@ def _settings(site: _Site, address: str) -> Iterator[Finding]:
     databases = listed.get("databases", []) if isinstance(listed, dict) else listed if isinstance(listed, list) else []
     for database in (each for each in databases if isinstance(each, dict) and isinstance(each.get("name"), str)):
         base = root + quote(str(database.get("route") or database["name"]))
+        if len(PurePath(str(database.get("path") or "")).parts) > 1:
+            yield Finding(place=f"{root}-/databases", kind="setting", what="tells in which folder the file lies: start it in that folder, with the bare name")  # fmt: skip
         if site.json(f"{base}/raw_blocks.json?_size=1&_shape=array"):
             yield Finding(place=base, kind="private", what="a private database is being served: publish a copy")
 

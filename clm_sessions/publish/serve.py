@@ -30,9 +30,13 @@ def write_metadata(out: Path) -> Path:
 
 
 def command(out: Path, *, with_metadata: bool = False) -> str:
-    """The command that serves a published file, for a shell."""
-    words = ["datasette", "serve", "--immutable", str(out)]
-    words += ["--metadata", str(metadata_path(out))] if with_metadata else []
+    """The command that serves a published file, for a shell.
+
+    It is run in the folder of the file: Datasette tells everybody the path that it was given (``/-/databases``).
+    """
+    words = ["datasette", "serve", "--immutable", out.name]
+    words += ["--metadata", metadata_path(out).name] if with_metadata else []
     for name, value in SETTINGS.items():
         words += ["--setting", name, value]
-    return shlex.join(words)
+    there = f"cd {shlex.quote(str(out.parent))} && " if out.parent != Path() else ""
+    return there + shlex.join(words)

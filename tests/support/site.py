@@ -39,15 +39,18 @@ def cookies(ds: Datasette, actor: str | None) -> dict[str, str]:
 
 
 @contextmanager
-def served(*arguments: str | Path, said: Path | None = None, uds: Path | None = None) -> Iterator[str]:
-    """A ``datasette`` process; its address. What it says goes to the file ``said``. ``uds``: it listens at that Unix socket."""
+def served(
+    *arguments: str | Path, said: Path | None = None, uds: Path | None = None, folder: Path = ROOT
+) -> Iterator[str]:
+    """A ``datasette`` process in a folder; its address. What it says goes to the file ``said``. ``uds``: it listens at that Unix socket."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "datasette", "serve", "--port", str(port), *map(str, arguments)]
     command += ["--uds", str(uds)] if uds else []
     with said.open("w") if said else Path(os.devnull).open("w") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, cwd=ROOT)
+        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, cwd=folder, env=env)
     try:
         for _try in range(300):
             if process.poll() is not None:
