@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clm_sessions.errors import DatabaseError
+from clm_sessions.errors import DatabaseError, one_line
 from clm_sessions.ingest import again, ledger
 from clm_sessions.ingest.keys import plain_key
 from clm_sessions.prices import Book
@@ -66,7 +66,7 @@ def forget(
         except BaseException:
             writer.rollback()
             raise
-        _wipe(db)
+        _shrink(db, database)
         indexes = [source["path"] for source in ledger.by_path(db).values() if source["role"] == "index"]
     finally:
         close_writer(db)
@@ -124,6 +124,17 @@ def _sessions(db: sqlite3.Connection, key: str) -> list[str]:
     """The keys of all sessions of one id, subagents included."""
     rows = db.execute("SELECT id FROM sessions WHERE id >= ? AND id < ?", (key, f"{key}\x7f"))
     return [sid for (sid,) in rows if plain(sid) == key]
+
+
+def _shrink(db: sqlite3.Connection, database: Path) -> None:
+    """``_wipe``; DatabaseError says what is done and what is left to do where there is no room for it."""
+    try:
+        _wipe(db)
+    except sqlite3.Error as error:
+        raise DatabaseError(
+            f"{database}: they are forgotten and overwritten, but the file keeps its empty pages ({one_line(error)}); "
+            f"free some space and run: sqlite3 {database} VACUUM"
+        ) from error
 
 
 def _wipe(db: sqlite3.Connection) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from clm_sessions.check.database import check_database, is_database
-from clm_sessions.check.files import texts
+from clm_sessions.check.files import PRIVATE_PAGE, private_page, texts
 from clm_sessions.check.findings import Finder, Finding
 from clm_sessions.check.web import check_site
 from clm_sessions.errors import UsageError
@@ -61,5 +61,7 @@ def _file(path: Path, finder: Finder) -> Iterator[Finding]:
     data = path.read_bytes()
     if PRIVATE.encode() in data:
         yield Finding(place=str(path), kind="private", what="a session as it was written; export it without --private")
+    elif private_page(data):
+        yield Finding(place=str(path), kind="private", what=PRIVATE_PAGE)
     for place, text in texts(path.name, data):
         yield from finder(f"{path}{place}", text)

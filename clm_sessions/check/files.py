@@ -17,6 +17,18 @@ _JSON = (".json", ".ipynb", ".ndjson", ".jsonl")
 _DEPTH = 3
 
 
+_PRIVATE = b'class="clm-private"'
+PRIVATE_PAGE = (
+    "a page of a private database, nothing in it is redacted; make it of a copy for others: clm-sessions publish"
+)
+"""What is said of one."""
+
+
+def private_page(data: bytes) -> bool:
+    """Whether a page says that it was made of a private database: nothing in it was redacted."""
+    return _PRIVATE in data and b"<html" in data[:1_000].lower()
+
+
 def texts(name: str, data: bytes, depth: int = 0) -> Iterator[tuple[str, str]]:
     """(place in the file, text). Of what is no text the bytes are read as they are; packed files are unpacked."""
     lower = name.lower()

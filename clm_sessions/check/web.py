@@ -13,7 +13,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urldefrag, urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-from clm_sessions.check.files import texts
+from clm_sessions.check.files import PRIVATE_PAGE, private_page, texts
 from clm_sessions.check.findings import Finder, Finding
 from clm_sessions.errors import UsageError
 
@@ -44,6 +44,8 @@ def check_site(address: str, finder: Finder) -> Iterator[Finding]:
         kind, body = site.get(page)
         if kind is None:
             continue
+        if private_page(body):
+            yield Finding(place=page, kind="private", what=PRIVATE_PAGE)
         name = "x.json" if "json" in kind else "x.html"
         for place, text in texts(name, body):
             yield from finder(f"{page}{place}", text)

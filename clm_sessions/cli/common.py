@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -14,8 +17,27 @@ from clm_sessions.errors import UsageError, plain
 from clm_sessions.sources import looks_like_database
 
 __all__ = [
-    "colour", "count", "default_database", "line", "on_terminal", "paint", "plain", "settings", "split_arguments", "write",
+    "colour", "count", "default_database", "ending_whole", "line", "on_terminal", "paint", "plain", "settings", "split_arguments", "write",
 ]  # fmt: skip
+
+
+@contextmanager
+def ending_whole() -> Iterator[None]:
+    """Ends the block as Ctrl-C does where the program is told to end or its terminal goes: what was begun is taken away."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    told = [each for name in ("SIGTERM", "SIGHUP") if (each := getattr(signal, name, None)) is not None]
+    before = {
+        each: signal.signal(each, signal.default_int_handler)
+        for each in told
+        if signal.getsignal(each) is signal.SIG_DFL  # nohup stays
+    }
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def settings() -> Config:

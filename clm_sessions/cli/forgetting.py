@@ -44,6 +44,8 @@ def forget_(
         if project or before or not ids:
             raise click.UsageError("--undo takes the whole ids of sessions, and nothing else")
         back = forget.undo(database, ids)
+        if not back:
+            raise NoSessionError(f"{database}: no session of these ids is forgotten; --undo takes whole ids, for only digests of them are kept")  # fmt: skip
         click.echo(f"{database}: {plural(back, 'session')} may come back; import again")
         return
     chosen = _chosen(database, ids, project, before, utc)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from clm_sessions.cli import options
-from clm_sessions.cli.common import default_database
+from clm_sessions.cli.common import default_database, ending_whole
 from clm_sessions.errors import UsageError
 from clm_sessions.library import Database, open_db
 from clm_sessions.plugins import Registry
@@ -77,7 +77,7 @@ def publish_(
 
     database, out = _database_and_out(paths, needed=not dry_run)
     chosen = choices(leave_out, with_images, keep_personal, hide, hide_file, rules)
-    with open_db(database) as opened:
+    with ending_whole(), open_db(database) as opened:
         done = publish(
             opened.db, None if dry_run else out, _chosen(opened, **choice), obj["registry"].redactors(), chosen,
             progress=_Bar() if sys.stderr.isatty() else _quiet,

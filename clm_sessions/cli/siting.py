@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from clm_sessions.cli.common import ending_whole
 from clm_sessions.library import open_db
 from clm_sessions.plugins import Registry
 from clm_sessions.view.words import plural
@@ -31,6 +32,7 @@ def site_(obj: dict[str, Registry], database: Path, folder: Path, title: str, pr
     registry = obj["registry"]
     agents = {name: known.label for name, known in registry.formats.items() if known.label}
     with (
+        ending_whole(),
         open_db(database) as opened,
         click.progressbar(length=1, label="sessions", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar,
     ):

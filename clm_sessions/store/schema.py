@@ -303,7 +303,7 @@ def refuse_published(connection: sqlite3.Connection) -> None:
     """DatabaseError if a database of ours is a published copy: nothing private may come into it."""
     if connection.execute("SELECT 1 FROM _clm_meta WHERE key = ?", (PUBLISHED,)).fetchone():
         raise DatabaseError(
-            "it is a published copy and takes no imports; name another database, or serve it with --no-import"
+            "it is a published copy, which takes no imports and is never changed; name the private database, or serve it with --no-import"
         )
 
 

@@ -93,6 +93,7 @@ def test_what_is_forgotten_stays_out_of_every_later_import_until_that_is_taken_b
     assert query(database, "SELECT count(*) FROM sessions") == [(2,)]
     result = verify(database, plugins.build(entry_points=False))
     assert result.total == 0, result.findings
+    assert "--undo takes whole ids" in run("forget", database, "--undo", session_id(1)[:-1]).output
     assert "1 session may come back" in run("forget", database, "--undo", session_id(1)).output
     import_logs(database, logs)
     after = dump(database)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -14,6 +19,7 @@ from clm_sessions.cli import cli
 from clm_sessions.publish.rules import Rules
 from support.logs import import_logs, query, session_id, turn, write_log
 
+ROOT = Path(__file__).parents[2]
 TOKEN = "ghp_" + "Zq7" * 12
 PASSWORD = "t0p-Sh3lf!"
 
@@ -138,6 +144,31 @@ def test_a_file_of_words_is_read_as_it_was_meant_or_not_at_all(private, tmp_path
     done = run("publish", private, tmp_path / "x.db", "--all", "--hide-file", tmp_path / "words")
     assert done.exit_code == 1
     assert "not UTF-8; save the words as UTF-8" in done.output
+
+
+@pytest.mark.parametrize(
+    ("command", "told"), [("publish", signal.SIGTERM), ("site", signal.SIGHUP)], ids=["publish", "site"]
+)
+def test_a_command_that_is_told_to_end_takes_away_what_it_has_begun(command, told, private, tmp_path):
+    published(private, "--all")
+    source = private if command == "publish" else private.with_name("out.db")
+    there = sorted(path.name for path in tmp_path.iterdir())
+    words = ["publish", str(source), "x.db", "--all"] if command == "publish" else ["site", str(source), "x"]
+    # it is told when it opens the first file of what it makes
+    script = f"""
+import os, signal, sys
+from clm_sessions.cli import cli
+def tell(event, arguments, done=[]):
+    if event == "open" and ".part" in str(arguments[0]) or event == "sqlite3.connect" and ".part" in str(arguments[0]):
+        if not done: done.append(1); os.kill(os.getpid(), {int(told)})
+sys.addaudithook(tell)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+cli({words!r})
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode != 0, done.stdout
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == there
 
 
 def test_parts_are_left_out_whole(private):

@@ -193,6 +193,9 @@ def test_a_private_database_is_refused_until_it_is_said_that_this_is_meant(small
     assert done.exit_code == 0, done.output
     assert "2 sessions on 2 pages" in done.output
     assert all("nothing was redacted" in page.words for page in pages(tmp_path / "out").values())
+    for told in (run("check", tmp_path / "out"), run("check", tmp_path / "out" / "index.html")):
+        assert told.exit_code == 1
+        assert "index.html: private: a page of a private database" in told.output
     assert {path.stat().st_mode & 0o077 for path in (tmp_path / "out").rglob("*")} == {0}
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
 
