@@ -77,11 +77,13 @@ def publish_(
 
     database, out = _database_and_out(paths, needed=not dry_run)
     chosen = choices(leave_out, with_images, keep_personal, hide, hide_file, rules)
-    with ending_whole(), open_db(database) as opened:
-        done = publish(
-            opened.db, None if dry_run else out, _chosen(opened, **choice), obj["registry"].redactors(), chosen,
-            progress=_Bar() if sys.stderr.isatty() else _quiet,
-        )  # fmt: skip
+    with open_db(database) as opened:
+        keys = _chosen(opened, **choice)
+        with ending_whole():
+            done = publish(
+                opened.db, None if dry_run else out, keys, obj["registry"].redactors(), chosen,
+                progress=_Bar() if sys.stderr.isatty() else _quiet,
+            )  # fmt: skip
     lines = list(reports.report(done, None if dry_run else out))
     click.echo(json.dumps(reports.report_data(done, None if dry_run else out)) if as_json else "\n".join(lines))
     if out is None or dry_run:
