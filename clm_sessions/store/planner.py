@@ -15,13 +15,15 @@ from clm_sessions.store.schema import INDEXES
 _SMALL = 5_000
 """Of a table with fewer rows every plan is quick."""
 _GROWN = 4
+_SPARSE = {"sessions"}
+"""Parents and forks are empty in most rows. SQLite takes empty for a value that is there often, and would read all rows."""
 
 
 def analyse(db: sqlite3.Connection) -> None:
     """Analyse tables that are large and were never analysed, or have several times as many rows as when they were."""
     with suppress(sqlite3.OperationalError):  # somebody writes, or the disk is full: it is done another time
         known = _rows_known(db)
-        for table in INDEXES:
+        for table in (name for name in INDEXES if name not in _SPARSE):
             rows = db.execute(f"SELECT max(rowid) FROM {table}").fetchone()[0] or 0
             if rows >= max(_SMALL, _GROWN * known.get(table, 0)):
                 db.execute(f"ANALYZE {table}")

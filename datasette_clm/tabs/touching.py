@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,8 +17,8 @@ from clm_sessions.view.words import near, one_line
 SESSIONS, CALLS, CHARACTERS, UNNAMED = 200, 1_500, 8_000_000, 40
 """How many subagents, calls and characters of arguments are looked at; calls without a path of their own for a count."""
 Describe = Callable[[ToolCall], ToolView | None]
-TREE = "WITH RECURSIVE tree(id) AS (SELECT ? UNION SELECT s.id FROM sessions s JOIN tree ON s.parent_id = tree.id)"
-"""A session and all its subagents, as SQL that takes its id."""
+TREE = "WITH tree(id) AS (SELECT value FROM json_each(?))"
+"""Some sessions, as SQL that takes their ids as JSON. Where SQLite works them out itself it takes them for many, and reads all calls."""
 _OWN = "(t.session_id = ? OR coalesce(t.inherited, 0) = 0)"
 """What a subagent copied from the session that started it is that session's."""
 
@@ -82,12 +83,18 @@ def changed(db: sqlite3.Connection, describe: Describe, info: SessionInfo) -> tu
     return files, unseen
 
 
+def _family(db: sqlite3.Connection, sid: str) -> str:
+    """The ids of a session and all its subagents, as JSON."""
+    sql = "WITH RECURSIVE tree(id) AS (SELECT ? UNION SELECT s.id FROM sessions s JOIN tree ON s.parent_id = tree.id) SELECT id FROM tree"
+    return json.dumps([row[0] for row in db.execute(sql, (sid,))])
+
+
 def _sessions(db: sqlite3.Connection, sid: str) -> Mapping[str, tuple[str | None, str]]:
     """(working directory, name of a subagent) of a session and its subagents."""
     rows = db.execute(
         f"{TREE} SELECT s.id, s.cwd, coalesce(s.description, s.title, s.agent_id, s.id) "
         "FROM tree JOIN sessions s ON s.id = tree.id LIMIT ?",
-        (sid, SESSIONS),
+        (_family(db, sid), SESSIONS),
     )
     return {row[0]: (row[1], "" if row[0] == sid else one_line(row[2], 60)) for row in rows}
 
@@ -95,7 +102,7 @@ def _sessions(db: sqlite3.Connection, sid: str) -> Mapping[str, tuple[str | None
 def _named(db: sqlite3.Connection, describe: Describe, sid: str, kind: str) -> list[str]:
     """Names of the tools of a family that the session and its subagents used."""
     sql = f"{TREE} SELECT DISTINCT t.name FROM tree CROSS JOIN tool_calls t ON t.session_id = tree.id"
-    names = [row[0] for row in db.execute(sql, (sid,))]
+    names = [row[0] for row in db.execute(sql, (_family(db, sid),))]
     return [name for name in names if family(describe, name) == kind]
 
 
@@ -105,7 +112,7 @@ def _calls(db: sqlite3.Connection, describe: Describe, sid: str) -> tuple[list[t
     rows = db.execute(
         f"{TREE} SELECT t.session_id, t.seq, length(t.input) FROM tree CROSS JOIN tool_calls t "
         f"ON t.session_id = tree.id WHERE t.name IN ({', '.join('?' * len(names))}) AND {_OWN} ORDER BY t.session_id <> ?, t.session_id, t.seq",
-        (sid, *names, sid, sid),
+        (_family(db, sid), *names, sid, sid),
     ).fetchall()
     taken: list[tuple[str, int]] = []
     left = CHARACTERS
@@ -125,7 +132,7 @@ def only_read(
     rows = db.execute(
         f"{TREE} SELECT t.path, count(*) FROM tree CROSS JOIN tool_calls t ON t.session_id = tree.id "
         f"WHERE t.name IN ({', '.join('?' * len(names))}) AND t.path IS NOT NULL AND t.status = 'ok' GROUP BY 1 ORDER BY 2 DESC, 1",
-        (info.id, *names),
+        (_family(db, info.id), *names),
     )
     found: dict[str, int] = {}
     for path, n in rows:
@@ -143,7 +150,7 @@ def count(db: sqlite3.Connection, describe: Describe, info: SessionInfo) -> int 
         f"{TREE} SELECT DISTINCT t.path, CASE WHEN t.path IS NULL THEN t.seq END, t.session_id, s.cwd FROM tree CROSS JOIN "
         f"tool_calls t ON t.session_id = tree.id JOIN sessions s ON s.id = tree.id WHERE t.name IN ({marks}) AND {_OWN} "
         "LIMIT 2000",
-        (info.id, *names, info.id),
+        (_family(db, info.id), *names, info.id),
     ).fetchall()
     paths = {absolute(path, cwd) for path, _seq, _sid, cwd in rows if path is not None}
     unnamed = [(sid, seq, cwd) for path, seq, sid, cwd in rows if path is None]

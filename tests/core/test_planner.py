@@ -8,6 +8,7 @@ import pytest
 
 from clm_sessions.store import planner, schema
 from datasette_clm import tables
+from datasette_clm.tabs import touching
 
 ROWS = 6_000
 FEW = {
@@ -35,6 +36,8 @@ def large():
             f"WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < {ROWS}) "
             f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(made)} FROM r"
         )
+    sessions = ((f"s{n}", f"2026-01-01T00:00:00.{n % 1000:03d}Z") for n in range(ROWS))
+    db.executemany("INSERT INTO sessions (id, started_at) VALUES (?, ?)", sessions)
     planner.analyse(db)
     yield db
     db.close()
@@ -54,6 +57,15 @@ def test_each_facet_of_a_page_narrowed_by_another_one_is_counted_over_an_index(l
 def test_only_large_tables_are_analysed(large):
     known = {table for (table,) in large.execute("SELECT DISTINCT tbl FROM sqlite_stat1")}
     assert known == {"messages", "tool_calls", "requests", "session_files", "chunks"}
+
+
+def test_what_belongs_to_a_session_is_looked_up_though_most_sessions_have_no_parent_or_fork(large):
+    for column in ("parent_id", "forked_from"):
+        sql = f"SELECT id FROM sessions WHERE {column} = 'x' ORDER BY started_at, id"
+        assert f"idx_sessions_{column}" in large.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()[0][3]
+    sql = f"{touching.TREE} SELECT t.path FROM tree CROSS JOIN tool_calls t ON t.session_id = tree.id WHERE t.name IN ('0')"
+    plan = [row[3] for row in large.execute(f"EXPLAIN QUERY PLAN {sql}", ('["x"]',))]
+    assert not [step for step in plan if "AUTOMATIC" in step or "BLOOM" in step or step.startswith("SCAN t ")], plan
 
 
 def test_a_table_is_analysed_again_only_when_it_has_grown_several_times():
