@@ -216,7 +216,7 @@ async def test_an_import_into_a_published_copy_is_refused(published, tmp_path):
     shutil.copy(published, copy)
     before = copy.read_bytes()
     full_log(tmp_path / "logs")
-    with pytest.raises(DatabaseError, match=r"published copy.*another database"):
+    with pytest.raises(DatabaseError, match=r"published copy.*name the private database"):
         import_logs(copy, tmp_path / "logs")
     assert copy.read_bytes() == before
 
