@@ -55,7 +55,12 @@ async def test_the_settings_for_a_published_copy_close_download_and_sql(publishe
         return [(await ask(ds, path, client=LAN)).status for path in ways]
 
     assert await statuses() == [200, 200]
-    assert {name for name, _value in SETTINGS} == {"allow_download", "default_allow_sql", "suggest_facets", "allow_csv_stream"}
+    assert {name for name, _value in SETTINGS} == {
+        "allow_download",
+        "default_allow_sql",
+        "suggest_facets",
+        "allow_csv_stream",
+    }
     assert await statuses(settings={name: value == "on" for name, value in SETTINGS}) == [403, 403]
 
 
