@@ -260,7 +260,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--chunks", type=int, action="append", help="so many chunks only; may be repeated")
     parser.add_argument("--rounds", type=int, default=5, help="how often a cell is run; the median counts")
-    parser.add_argument("--chromium", help="the browser's program, if playwright brings none")
+    parser.add_argument("--chromium", default=lab.CHROMIUM["executable_path"], help="the browser's program")
     parser.add_argument("--keep", type=Path, help="where databases are kept for the next run")
     parser.add_argument("--check", action="store_true", help="fail if a goal is missed")
     asked = parser.parse_args()
