@@ -25,9 +25,10 @@ Describe = Callable[[ToolCall], ToolView | None]
 class Loaded:
     """One page of a session.
 
-    ``chunks`` are those of the whole session, ``views`` the cards of the page; ``hidden`` says by chunk seq how many steps the filter leaves out; ``hits`` are the places
-    that hold the words asked for, on all pages. ``inherited`` is how many messages at the beginning were copied from another
-    session, ``copied`` are the seqs of chunks that hold nothing else. ``tables`` may be read.
+    ``chunks`` are those of the whole session, ``views`` the cards of the page; ``hidden`` says by chunk seq how many steps
+    the filter leaves out; ``hits`` are the places that hold the words asked for, on all pages. ``inherited`` is how many
+    messages at the beginning were copied from another session, ``copied`` are the seqs of chunks that hold nothing else.
+    ``tables`` may be read.
     """
 
     ask: Ask

@@ -120,11 +120,13 @@ def chunk_lines(db: sqlite3.Connection, sid: str) -> list[ChunkLine]:
 
 def copied_chunks(db: sqlite3.Connection, sid: str, inherited: int) -> frozenset[int]:
     """The seqs of the chunks of a session that hold nothing but the ``inherited`` messages it begins with."""
+    if not inherited:
+        return frozenset()
     rows = db.execute(
         "SELECT chunk_seq FROM messages WHERE session_id = ? AND chunk_seq IS NOT NULL GROUP BY chunk_seq HAVING max(seq) < ?",
         (sid, inherited),
     )
-    return frozenset(row[0] for row in rows) if inherited else frozenset()
+    return frozenset(row[0] for row in rows)
 
 
 def chunks(

@@ -99,20 +99,21 @@ def _sessions(db: sqlite3.Connection, sid: str) -> Mapping[str, tuple[str | None
     return {row[0]: (row[1], "" if row[0] == sid else one_line(row[2], 60)) for row in rows}
 
 
-def _named(db: sqlite3.Connection, describe: Describe, sid: str, kind: str) -> list[str]:
-    """Names of the tools of a family that the session and its subagents used."""
+def _named(db: sqlite3.Connection, describe: Describe, tree: str, kind: str) -> list[str]:
+    """Names of the tools of a family that the sessions of ``tree`` (see ``_family``) used."""
     sql = f"{TREE} SELECT DISTINCT t.name FROM tree CROSS JOIN tool_calls t ON t.session_id = tree.id"
-    names = [row[0] for row in db.execute(sql, (_family(db, sid),))]
+    names = [row[0] for row in db.execute(sql, (tree,))]
     return [name for name in names if family(describe, name) == kind]
 
 
 def _calls(db: sqlite3.Connection, describe: Describe, sid: str) -> tuple[list[tuple[str, int]], int]:
     """(session, seq) of the calls that may have changed a file, as many as may be looked at; and how many more there are."""
-    names = _named(db, describe, sid, "edit")
+    tree = _family(db, sid)
+    names = _named(db, describe, tree, "edit")
     rows = db.execute(
         f"{TREE} SELECT t.session_id, t.seq, length(t.input) FROM tree CROSS JOIN tool_calls t "
         f"ON t.session_id = tree.id WHERE t.name IN ({', '.join('?' * len(names))}) AND {_OWN} ORDER BY t.session_id <> ?, t.session_id, t.seq",
-        (_family(db, sid), *names, sid, sid),
+        (tree, *names, sid, sid),
     ).fetchall()
     taken: list[tuple[str, int]] = []
     left = CHARACTERS
@@ -128,11 +129,12 @@ def only_read(
     db: sqlite3.Connection, describe: Describe, info: SessionInfo, files: Mapping[str, File]
 ) -> list[tuple[str, int]]:
     """(path, how often) of the files that were read and not changed."""
-    names = _named(db, describe, info.id, "read")
+    tree = _family(db, info.id)
+    names = _named(db, describe, tree, "read")
     rows = db.execute(
         f"{TREE} SELECT t.path, count(*) FROM tree CROSS JOIN tool_calls t ON t.session_id = tree.id "
         f"WHERE t.name IN ({', '.join('?' * len(names))}) AND t.path IS NOT NULL AND t.status = 'ok' GROUP BY 1 ORDER BY 2 DESC, 1",
-        (_family(db, info.id), *names),
+        (tree, *names),
     )
     found: dict[str, int] = {}
     for path, n in rows:
@@ -144,13 +146,14 @@ def only_read(
 
 def count(db: sqlite3.Connection, describe: Describe, info: SessionInfo) -> int | None:
     """How many files were changed; None for none, and where too much would have to be read to know."""
-    names = _named(db, describe, info.id, "edit")
+    tree = _family(db, info.id)
+    names = _named(db, describe, tree, "edit")
     marks = ", ".join("?" * len(names))
     rows = db.execute(
         f"{TREE} SELECT DISTINCT t.path, CASE WHEN t.path IS NULL THEN t.seq END, t.session_id, s.cwd FROM tree CROSS JOIN "
         f"tool_calls t ON t.session_id = tree.id JOIN sessions s ON s.id = tree.id WHERE t.name IN ({marks}) AND {_OWN} "
         "LIMIT 2000",
-        (_family(db, info.id), *names, info.id),
+        (tree, *names, info.id),
     ).fetchall()
     paths = {absolute(path, cwd) for path, _seq, _sid, cwd in rows if path is not None}
     unnamed = [(sid, seq, cwd) for path, seq, sid, cwd in rows if path is None]
